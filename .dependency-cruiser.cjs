@@ -81,7 +81,7 @@ module.exports = {
     ),
     only(
       'worker',
-      `${source}/generation/(worker|reply-writer|retry-store)\\.ts$`,
+      `${source}/generation/(worker|reply-slots|reply-writer|retry-store)\\.ts$`,
       [
         `${source}/(domain|usecases)/`,
         `${source}/storage/store\\.ts$`,

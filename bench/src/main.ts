@@ -2,6 +2,7 @@ import { cpus } from 'node:os';
 import { evaluateAnswers } from './answers.ts';
 import { measureApplicationGets } from './application-gets.ts';
 import { measureGrowth } from './growth.ts';
+import { measureHeaders } from './headers.ts';
 import { endLoad } from './load.ts';
 import { measureNeighbors } from './neighbors.ts';
 import { measureOperations } from './operations.ts';
@@ -26,11 +27,12 @@ const plan = readPlan(process.argv.slice(2));
 process.exitCode = plan === undefined ? 1 : await run(plan);
 
 async function run(plan: Plan): Promise<number> {
-  const withoutStore = ['neighbors', 'postgres', 'soak', 'answers', 'peers', 'start'];
-  const withoutRounds = ['neighbors', 'soak', 'answers', 'peers', 'start'];
+  const withoutStore = ['headers', 'neighbors', 'postgres', 'soak', 'answers', 'peers', 'start'];
+  const withoutRounds = ['headers', 'neighbors', 'soak', 'answers', 'peers', 'start'];
   if ([...plan.parts].some((part) => !withoutRounds.includes(part))) describeMachine(plan);
   if ([...plan.parts].some((part) => !withoutStore.includes(part))) await measure(plan);
   if (plan.parts.has('start')) await measureStart(plan);
+  if (plan.parts.has('headers')) await measureHeaders(plan);
   if (plan.parts.has('neighbors')) await measureNeighbors(plan);
   if (plan.parts.has('soak')) await measureSoak(plan);
   if (plan.parts.has('postgres')) await measurePostgres(plan);

@@ -14,6 +14,7 @@ export const parts = [
   'sync',
   'walk',
   'replies',
+  'headers',
   'neighbors',
   'soak',
   'growth',
@@ -28,6 +29,7 @@ export type Part = (typeof parts)[number];
 const leftOutWhenQuick: readonly Part[] = [
   'walk',
   'replies',
+  'headers',
   'neighbors',
   'soak',
   'postgres',

@@ -62,7 +62,7 @@ export async function measureStart({ settings }: Plan): Promise<void> {
 }
 
 /** The processor time of all threads so far. */
-function cpuMilliseconds(pid: number): number {
+export function cpuMilliseconds(pid: number): number {
   const tasks = readdirSync(`/proc/${pid}/task`);
   const nanoseconds = tasks.map((task) =>
     Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]),

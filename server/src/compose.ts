@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Logger } from 'pino';
+import { createDrafter, createModel, type ModelSettings } from './compose-model.ts';
 import { type Config, ConfigError, listeningUrl, packageVersion, type StoreChoice } from './config/config.ts';
 import { AttemptLimit, FailedSignIns } from './domain/attempts.ts';
 import type { AccessTokens } from './domain/credential.ts';
@@ -15,7 +16,6 @@ import { loadOnce } from './domain/load-once.ts';
 import type { ConfiguredModel } from './domain/reply.ts';
 import { retentionMs } from './domain/retention.ts';
 import { explainFault } from './domain/store-fault.ts';
-import type { Drafter, Model, PassageSearch } from './generation/model.ts';
 import { documentReader } from './generation/reading/document-reader.ts';
 import { termOf, wordsOf } from './generation/retrieval/terms.ts';
 import type { PassageSource } from './generation/threads/model-thread.ts';
@@ -31,7 +31,6 @@ import { openSqliteStore } from './storage/sqlite/open.ts';
 import { machineClock } from './storage/sqlite/store-time.ts';
 import type { Store, StoreWatch } from './storage/store.ts';
 import type { Context } from './usecases/context.ts';
-import type { SuggestQuestions } from './usecases/documents/documents.ts';
 import { recordReplies, requestRecorder } from './usecases/organization/request-recorder.ts';
 import { ReplySignals } from './usecases/replies/reply-signals.ts';
 import { Signals } from './usecases/signals.ts';
@@ -52,7 +51,7 @@ interface ContextOptions {
   readonly mustExist?: boolean;
 }
 
-/** The only file that names adapters. All other code receives its dependencies. */
+/** Only this file and compose-model.ts name adapters. All other code receives its dependencies. */
 export async function openContext(
   config: Config,
   {
@@ -195,44 +194,29 @@ export { StoreInUse };
 export async function startWorker(config: Config, context: Context, log: Logger) {
   const settings = { concurrency: config.limits.replyConcurrency, leaseMs: config.replyLeaseMs };
   const { ReplyWorker } = await import('./generation/worker.ts');
-  const { model, suggestQuestions } = await createModel(config, context);
-  return { worker: await ReplyWorker.start(context, model, settings, log), suggestQuestions };
+  const { isolatedModel } = await import('./generation/isolation/isolated-model.ts');
+  const { store, tracing } = context;
+  const usual = await createModel(modelSettings(config), store, tracing.headers);
+  const suspects = isolatedModel({
+    name: usual.name,
+    program: new URL('./reply-process.ts', import.meta.url),
+    settings: { ...modelSettings(config), threads: 1 },
+    store,
+    traceHeaders: tracing.headers,
+  });
+  const worker = await ReplyWorker.start(context, { usual, suspects }, settings, log);
+  return { worker, suggestQuestions: usual.suggestQuestions };
 }
 
-/** `suggestQuestions` is undefined if no model quotes documents. */
-async function createModel(
-  config: Config,
-  { store, tracing }: Context,
-): Promise<{ model: Model; suggestQuestions?: SuggestQuestions }> {
-  if (config.model.kind === 'scripted')
-    return { model: (await import('./generation/models/scripted.ts')).scriptedModel };
-  const { ModelThreads } = await import('./generation/threads/model-threads.ts');
-  const { answeredQuestions } = await import('./generation/example-questions.ts');
-  const threads = new ModelThreads({ store, threads: config.replyThreads, passages: passageSource(config) });
-  const suggestQuestions = answeredQuestions(threads);
-  const drafter = await createDrafter(config, threads, tracing.headers);
-  if (drafter === undefined) return { model: threads, suggestQuestions };
-  const { corroborated } = await import('./generation/corroboration/corroborated.ts');
-  const model = corroborated(drafter, (...asked) => threads.corroborate(...asked));
-  return { model: { ...model, close: () => threads.close() }, suggestQuestions };
+function modelSettings(config: Config): ModelSettings {
+  const { model, limits, replyThreads: threads } = config;
+  return { model, limits, threads, passages: passageSource(config) };
 }
 
 /** PostgreSQL is read through the connections of the process. */
 function passageSource({ store }: Config): PassageSource | undefined {
   if (store.engine !== 'sqlite') return undefined;
   return { module: import.meta.resolve('./storage/sqlite/documents.ts'), location: store.file };
-}
-
-/** Undefined if an embedded model is configured. */
-async function createDrafter(
-  { model, limits }: Config,
-  library: PassageSearch,
-  traceHeaders?: () => Record<string, string>,
-): Promise<Drafter | undefined> {
-  if (model.kind !== 'language') return undefined;
-  const { languageModel } = await import('./generation/models/language.ts');
-  const { modelSilenceMs: silenceMs, replyLengthMax } = limits;
-  return languageModel({ ...model, library, silenceMs, replyLengthMax, traceHeaders });
 }
 
 const noDocuments = { search: async () => ({ searched: 0, passages: [] }) };

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { OperatorAuthority } from '../src/domain/authority.ts';
 import type { Library, PassageText } from '../src/domain/document.ts';
 import type { DocumentId, OrganizationId } from '../src/domain/id.ts';
 import { searchPassages } from '../src/generation/retrieval/search.ts';
@@ -57,13 +58,13 @@ async function put(store: Store, organizationId: OrganizationId, document: Writt
   const id = `doc_${name}` as DocumentId;
   const written = { id, accountId, name, title, url: null, bytes: 1, passages };
   const budget = { documentsMax: 1000, bytesMax: 1000 };
-  await store.putDocument(organizationId, written, note('document.added', id), budget);
+  await store.putDocument(organizationId, written, budget, note('document.added', id));
 }
 
-function note(action: AuditNote['action'], subject: string): AuditNote {
+function note(action: AuditNote['action'], subject: string): AuditNote<OperatorAuthority> {
   return {
     id: `evt_${subject}`,
-    actor: { kind: 'operator' },
+    authority: { kind: 'operator' },
     traceId: 'library',
     action,
     subject,

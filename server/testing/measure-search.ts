@@ -107,7 +107,8 @@ console.log(
   `event loop while indexing: p99 ${(delay.percentile(99) / 1e6).toFixed(1)} ms, longest ${(delay.max / 1e6).toFixed(1)} ms`,
 );
 
-const person = { organizationId, userId: people[0], keyHash: null };
+const userId = people[0];
+const person = { organizationId, userId, authority: { kind: 'operator', userId } } as const;
 console.log('| search | results | first ms | median ms | worst ms | CPU ms |');
 for (const [name, input] of Object.entries(searches)) {
   const times: number[] = [];

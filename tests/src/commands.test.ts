@@ -347,5 +347,15 @@ describe('skein signing-key rotate', () => {
     assert.equal((await api.list()).status, 401);
     const { stdout } = await runCommand(service.folder, ['signing-key', 'rotate']);
     assert.match(stdout, /^Signing with [\w-]{43} from now on\. .*until they expire\.\n$/);
+    const listed = await service.skein('audit', org);
+    const rotations = listed.filter(({ action }: any) => action === 'signing-key.rotated');
+    assert.deepEqual(
+      rotations.map(({ subject, detail }: any) => [subject, detail]),
+      [
+        [/^Signing with (\S+)/.exec(stdout)?.[1], { forget: false }],
+        [forgotten.id, { forget: true }],
+        [kept.id, { forget: false }],
+      ],
+    );
   });
 });

@@ -28,6 +28,20 @@ describe('The OpenAPI document', () => {
     );
   });
 
+  it('allows fields in responses that it does not name yet, and none in a rename', () => {
+    const document = JSON.parse(readFileSync(join(root, 'openapi.json'), 'utf8'));
+    const closed: string[] = [];
+    const visit = (value: unknown, path: string): void => {
+      if (typeof value !== 'object' || value === null) return;
+      if ('additionalProperties' in value) closed.push(path);
+      for (const [name, part] of Object.entries(value)) visit(part, `${path}/${name}`);
+    };
+    visit(document, '');
+    assert.deepEqual(closed, [
+      '/paths//api/v1/threads/{id}/patch/requestBody/content/application/json/schema',
+    ]);
+  });
+
   it('uses no format that a strict validator rejects', () => {
     const formats = readFileSync(join(root, 'openapi.json'), 'utf8').matchAll(/"format": "([^"]+)"/g);
     assert.deepEqual([...new Set(Array.from(formats, ([, format]) => format))], ['date-time']);

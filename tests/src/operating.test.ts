@@ -118,7 +118,7 @@ describe('The pages for operators', () => {
     assert.equal(limits['Characters of an `Idempotency-Key`'], 255);
     assert.equal(
       await refusal('/api/v1/threads', { headers: { 'x-long': 'x'.repeat(16_384) } }),
-      '400 The request line and headers exceed 16,384 bytes or 1,000 headers.',
+      '400 The request line and headers exceed 16,384 bytes or 100 headers.',
     );
     assert.equal(
       await refusal('/api/v1/threads', { method: 'POST', body: deep(33) }),

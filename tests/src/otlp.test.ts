@@ -4,6 +4,7 @@ import { signedInAgain } from './console/console-client.ts';
 import { ThreadStream } from './console/thread-stream.ts';
 import { eventually } from './eventually.ts';
 import { type ModelServer, startModelServer } from './model-server.ts';
+import { newAddress, sendTokenRequest } from './oauth/token-requests.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from './otlp-receiver.ts';
 import { createThread, startWorld, type World } from './world.ts';
 
@@ -19,6 +20,7 @@ describe('OpenTelemetry', () => {
     receiver = await startOtlpReceiver();
     provider = await startModelServer();
     world = await startWorld({
+      SKEIN_TRUSTED_PROXIES: '127.0.0.1',
       SKEIN_MODEL: 'openai-compatible/loom',
       SKEIN_MODEL_BASE_URL: provider.url,
       OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
@@ -38,7 +40,7 @@ describe('OpenTelemetry', () => {
   const attribute = ({ attributes }: ReceivedSpan, name: string) =>
     attributes.find(({ key }) => key === name)?.value;
 
-  it('shows a request, its store calls, its reply and the model call as one trace', async () => {
+  it('shows a request, its store calls, its reply and the model call in the trace that a trusted proxy names', async () => {
     const secret = 'the moon is made of cheese';
     const response = await fetch(`${world.service.baseUrl}/api/v1/threads`, {
       method: 'POST',
@@ -55,6 +57,7 @@ describe('OpenTelemetry', () => {
     const request = await spanOf(({ name }) => name === 'POST /api/v1/threads');
     assert.equal(request.traceId, callerTrace);
     assert.equal(request.parentSpanId, callerSpan);
+    assert.deepEqual(request.links ?? [], []);
     assert.equal(attribute(request, 'skein.trace_id')?.stringValue, requestId);
     assert.equal(attribute(request, 'http.response.status_code')?.intValue, 201);
     assert.equal(attribute(request, 'skein.organization')?.stringValue, world.acme);
@@ -75,6 +78,23 @@ describe('OpenTelemetry', () => {
 
     const everything = receiver.all();
     for (const kept of [secret, world.adaKey.key, 'Bearer']) assert.ok(!everything.includes(kept), kept);
+  });
+
+  it('starts a trace that links to the given one if the caller is not a trusted proxy', async () => {
+    for (const flag of ['00', '01']) {
+      const response = await sendTokenRequest(world.service.baseUrl, {
+        headers: [['traceparent', `00-${callerTrace}-${callerSpan}-${flag}`]],
+        from: newAddress(),
+      });
+      const traceId = response.headers.get('x-request-id')!.replaceAll('-', '');
+      const span = await spanOf((one) => one.traceId === traceId && one.name === 'POST /oauth2/token');
+      assert.equal(span.parentSpanId, undefined);
+      const [link, ...others] = span.links ?? [];
+      assert.deepEqual([link?.traceId, link?.spanId, others], [callerTrace, callerSpan, []]);
+    }
+    const strangers = ({ traceId, name }: ReceivedSpan) =>
+      traceId === callerTrace && name === 'POST /oauth2/token';
+    assert.deepEqual(receiver.spans().filter(strangers), []);
   });
 
   it('starts a trace with the id of the request if the caller sends none or a malformed one', async () => {

@@ -15,6 +15,7 @@ import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { smallPdf } from './console/small-pdf.ts';
 import { freePort } from './machine.ts';
 import { cleanEnvironment, root, Service, temporaryFolder } from './service.ts';
 
@@ -82,6 +83,18 @@ describe('The packed files, installed in an empty folder', () => {
     assert.equal(sources[0].title, 'The cat');
   });
 
+  it('read every type of document with the packages installed beside them', async () => {
+    const files = {
+      'dog.md': '# The dog\n\nIt barks.',
+      'dog.pdf': smallPdf('The shop dog'),
+      'dog.1': '.TH DOG 1\nThe dog.',
+    };
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+    const words = ['doc', 'add', 'Demo', ...Object.keys(files)];
+    const { stdout } = await run(skein, words, { cwd: folder, env: cleanEnvironment({}) });
+    assert.equal(stdout.match(/^doc_\w+ +1 passage /gm)?.length, 3, stdout);
+  });
+
   it('keep their data in the folder where the service was started', () => {
     assert.ok(existsSync(join(folder, 'data/skein.db')));
   });
@@ -102,8 +115,9 @@ describe('The packed files, installed in an empty folder', () => {
     writeFileSync(join(copy, 'console/build.ts'), build);
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
+    const cwd = temporaryFolder();
     const child = spawn(join(copy, 'server/bin/skein'), ['serve'], {
-      cwd: temporaryFolder(),
+      cwd,
       env: cleanEnvironment({ SKEIN_PORT: String(port) }),
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -124,5 +138,12 @@ describe('The packed files, installed in an empty folder', () => {
     }
     assert.ok(printed.some((line) => line.includes('building the console')));
     assert.equal(await page(), '200 built');
+    // Documents are read although the packages are found through a link.
+    writeFileSync(join(cwd, 'dog.md'), '# The dog\n\nIt barks.');
+    const added = await run(join(copy, 'server/bin/skein'), ['doc', 'add', 'Demo', 'dog.md'], {
+      cwd,
+      env: cleanEnvironment({}),
+    });
+    assert.match(added.stdout, /The dog/);
   });
 });

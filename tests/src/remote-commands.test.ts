@@ -104,14 +104,20 @@ describe('The remote commands', { concurrency: 3 }, () => {
   it('ask --open opens the thread in a browser, or prints its address if there is none', async () => {
     const bin = temporaryFolder();
     const opened = join(bin, 'opened');
+    const given = join(bin, 'given');
     const opener = (ending: string) => {
       for (const name of ['xdg-open', 'open'])
-        writeFileSync(join(bin, name), `#!/bin/sh\necho "$@" >> ${opened}\n${ending}\n`, { mode: 0o755 });
+        writeFileSync(join(bin, name), `#!/bin/sh\necho "$@" >> ${opened}\nenv > ${given}\n${ending}\n`, {
+          mode: 0o755,
+        });
     };
     const path = { PATH: `${bin}:${process.env.PATH}` };
     opener('exit 0');
     const { thread } = JSON.parse(output(await run(['ask', '#say Hi.', '--open', '--json'], path)));
     assert.equal(readFileSync(opened, 'utf8'), `${thread.threadUrl}\n`);
+    const names = [...readFileSync(given, 'utf8').matchAll(/^(\w+)=/gm)].map(([, name]) => name);
+    assert.ok(names.includes('PATH'));
+    assert.ok(!names.some((name) => name?.startsWith('SKEIN_')), 'a browser gets no key');
     opener('exit 3');
     const { exitCode, stdout, stderr } = await run(['ask', '#say Hi.', '--open'], path);
     assert.deepEqual({ exitCode, stdout }, { exitCode: 0, stdout: 'Hi.\n' });

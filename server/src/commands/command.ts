@@ -1,6 +1,7 @@
 import { InvalidArgumentError, type Option } from 'commander';
 import type { Config } from '../config/config.ts';
 import type { Initiator } from '../domain/audit.ts';
+import type { OperatorAuthority } from '../domain/authority.ts';
 import type { OrganizationId } from '../domain/id.ts';
 import type { Organization } from '../domain/organization.ts';
 import { findOrganization } from '../usecases/organization/organization.ts';
@@ -43,7 +44,7 @@ export interface CommandLine {
 export interface StoreCall<O = Options> {
   readonly context: SurfaceContext;
   /** The operator: all changes of one command share one trace ID. */
-  readonly initiator: Initiator;
+  readonly initiator: Initiator<OperatorAuthority>;
   readonly options: O;
 }
 
@@ -75,7 +76,7 @@ export function onOrganization(
 
 /** A command on whole stores, which opens them itself. */
 export interface BareCommand extends CommandLine {
-  runAlone(args: Arguments, config: Config): Promise<Result>;
+  runAlone(args: Arguments, config: Config, environment: NodeJS.ProcessEnv): Promise<Result>;
 }
 
 /** The command line is invalid; the message says what is expected. */

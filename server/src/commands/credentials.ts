@@ -13,6 +13,7 @@ import {
   deleteApplication,
   listApplications,
   rotateApplication,
+  rotateSigningKey,
 } from '../usecases/credentials/applications.ts';
 import { findMember } from '../usecases/people/members.ts';
 import {
@@ -144,9 +145,9 @@ export const commands: readonly StoreCommand[] = [
     options: [new Option('--forget', 'Invalidate all existing tokens immediately')],
     summary: 'Sign access tokens with a new key. Existing tokens stay valid until they expire.',
     examples: ['signing-key rotate', 'signing-key rotate --forget'],
-    async run({ context, options }) {
-      const forget = options.forget === true;
-      const id = await context.accessTokens.rotateKey(forget);
+    async run(call) {
+      const forget = call.options.forget === true;
+      const id = await rotateSigningKey(call, forget);
       const old = forget
         ? 'All existing access tokens are invalid.'
         : 'Existing tokens stay valid until they expire.';

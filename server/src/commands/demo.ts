@@ -62,7 +62,7 @@ async function findStart(context: SurfaceContext): Promise<DemoStart | undefined
 
 async function completeDemo(context: SurfaceContext, start: DemoStart, baseUrl: string): Promise<string> {
   const initiator = operatorInitiator(context);
-  const creator = { ...initiator, actor: { kind: 'skein' } } as const;
+  const creator = { ...initiator, authority: { kind: 'skein' } } as const;
   const organizationId =
     start.organizationId ?? (await createOrganization(context, creator, { name: organizationName }));
   const change = { context, organizationId, initiator };

@@ -99,7 +99,7 @@ async function runCommand(
   const isRemote = 'runRemotely' in command;
   const result = isRemote
     ? await runRemoteCommand(command, args, readRemoteConfig(environment))
-    : await runStoreCommand(command, args, readConfig(environment));
+    : await runStoreCommand(command, args, environment);
   if (result === undefined) return 0;
   // Remote commands clean their text themselves: a reply goes into a pipe unchanged.
   const clean = isRemote ? (text: string) => text : printableLines;
@@ -114,9 +114,10 @@ async function runCommand(
 async function runStoreCommand(
   command: StoreCommand | BareCommand,
   args: Arguments,
-  config: Config,
+  environment: NodeJS.ProcessEnv,
 ): Promise<Result> {
-  if ('runAlone' in command) return command.runAlone(args, config);
+  const config = readConfig(environment);
+  if ('runAlone' in command) return command.runAlone(args, config, environment);
   // Loaded here: it takes half of the startup time, and the help and the remote commands need no store.
   const [{ openContext }, { operatorInitiator }] = await Promise.all([
     import('../compose.ts'),

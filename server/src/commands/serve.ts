@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
 import {
   composeApp,
   lockFile,
@@ -68,7 +69,12 @@ export async function serve(config: Config, role: Role): Promise<number> {
   // Opening the store can take a while: a node waits until another one has migrated it.
   if ('signal' in context) return 0;
   // Node.js reads this file only when it first needs it.
-  if (process.env.NODE_EXTRA_CA_CERTS) process.getBuiltinModule('node:tls').createSecureContext();
+  const { NODE_EXTRA_CA_CERTS: certificates } = process.env;
+  if (certificates) {
+    process.getBuiltinModule('node:tls').createSecureContext();
+    // Processes that write replies start in another folder.
+    process.env.NODE_EXTRA_CA_CERTS = resolve(certificates);
+  }
   // All settings that name files have been read. Node.js cannot start a thread in a folder that was removed, for example
   // by a deployment, so the service does not stay in the folder in which it was started.
   process.chdir('/');
@@ -109,7 +115,8 @@ export async function serve(config: Config, role: Role): Promise<number> {
   setTimeout(() => app?.server.closeAllConnections(), finishMs).unref();
   await app?.close();
   await background.stopTending();
-  await started?.worker.stop();
+  // What the process wrote when it failed may be the cause.
+  await started?.worker.stop('origin' in reason);
   await stopRelaying();
   await background.stop();
   await otlp?.close();

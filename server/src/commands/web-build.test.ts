@@ -93,6 +93,30 @@ describe('A build of the console', () => {
     assert.match(output, /^\.+Cannot find vite$/);
   });
 
+  it('gets none of the secrets of the service', async (test) => {
+    const secrets = {
+      SKEIN_MODEL_API_KEY: 'k',
+      SKEIN_DATABASE_URL: 'd',
+      PGPASSWORD: 'p',
+      OTEL_EXPORTER_OTLP_HEADERS: 'h',
+    };
+    const curious = mkdtempSync(join(tmpdir(), 'skein-build-'));
+    test.after(() => {
+      rmSync(curious, { recursive: true });
+      for (const name of Object.keys(secrets)) delete process.env[name];
+    });
+    Object.assign(process.env, secrets);
+    const names = JSON.stringify([...Object.keys(secrets), 'PATH']);
+    writeFileSync(
+      join(curious, 'build.ts'),
+      `console.error(${names}.filter((name) => name in process.env).join()); process.exit(1);`,
+    );
+    const warn = test.mock.fn();
+    const log = { info() {}, warn } as unknown as Log;
+    await buildBeside(log, curious, 'the console', new AbortController().signal);
+    assert.deepEqual(warn.mock.calls[0]?.arguments[0], { code: 1, output: 'PATH\n' });
+  });
+
   it('does not stop the service if its output cannot be read', async (test) => {
     const broken = mkdtempSync(join(tmpdir(), 'skein-build-'));
     writeFileSync(join(broken, 'build.ts'), 'process.exit(1);');

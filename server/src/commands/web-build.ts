@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { environmentOfOthers } from '../config/environment-of-others.ts';
 import type { Log } from '../log.ts';
 
 const lookEveryMs = 100;
@@ -57,6 +58,8 @@ export async function buildBeside(
     const [program, ...words] = [...(isAwaited ? [] : ['nice', '-n', '19']), process.execPath, buildFile];
     const build = spawn(program!, words, {
       cwd: folder,
+      // A build runs the code of hundreds of packages.
+      env: environmentOfOthers(process.env),
       // The build ends when the channel closes: build-once.ts.
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       // In a group of its own: Ctrl-C stops the service, which then stops the build.

@@ -1,28 +1,23 @@
-import type { UserId } from './id.ts';
+import type { Actor, AnyAuthority, Authority } from './authority.ts';
 
-/** Who did something: a person or service account, the operator's command line, or Skein itself. */
-export type Actor =
-  | { readonly kind: 'user'; readonly userId: UserId }
-  | { readonly kind: 'operator' }
-  | { readonly kind: 'skein' };
-
-/** An actor, and the trace ID of the request or command. */
-export interface Initiator {
-  readonly actor: Actor;
+/** On whose behalf a change happens, and the trace ID of the request or command. */
+export interface Initiator<A extends AnyAuthority = Authority> {
+  readonly authority: A;
   readonly traceId: string;
-  /** Of a change in the console: the SHA-256 of the session's token, in hexadecimal. */
-  readonly sessionHash?: string | undefined;
 }
 
 export type AuditAction =
   | `organization.${'created' | 'changed'}`
   | `member.${'added' | 'invited' | 'mail-failed' | 'joined' | 'role-changed' | 'removed'}`
-  | `session.${'started' | 'refused' | 'ended-everywhere'}`
+  | `session.${'started' | 'refused' | 'ended' | 'ended-everywhere'}`
   | `password.${'changed' | 'link-requested' | 'voided'}`
   | `key.${'created' | 'requested' | 'approved' | 'declined' | 'revealed' | 'rotated' | 'revoked'}`
   | `application.${'created' | 'rotated' | 'deleted'}`
   | `document.${'added' | 'replaced' | 'removed'}`
   | `thread.${'published' | 'unpublished' | 'deleted' | 'restored'}`
+  | 'signing-key.rotated'
+  | 'audit.exported'
+  | `${'model' | 'question'}.tested`
   | 'reply.failed';
 
 /** Details for people: names, scopes, counts. Never a secret, never a prompt. */

@@ -1,3 +1,4 @@
+import type { Authority } from './authority.ts';
 import {
   type ApplicationId,
   encoded,
@@ -6,6 +7,7 @@ import {
   type OrganizationId,
   type UserId,
 } from './id.ts';
+import type { Member } from './organization.ts';
 import { dayMs, hourMs } from './time.ts';
 
 export const apiKeyPrefix = 'eak_';
@@ -109,12 +111,20 @@ export interface AccessClaims {
 }
 
 /** Issues and reads the access tokens of applications (RFC 9068). */
+/**
+ * A person's key can read all their threads, so only the operator, who can read everything anyway, may create one for
+ * somebody else. Any admin may create keys for service accounts.
+ */
+export function mayOwnKey(authority: Authority, owner: Pick<Member, 'userId' | 'service'>): boolean {
+  return authority.kind === 'operator' || owner.service || authority.userId === owner.userId;
+}
+
 export interface AccessTokens {
   issue(claims: AccessClaims): Promise<string>;
   /** The claims of an unexpired token that this service issued. It does not check revocation. */
   read(token: string): Promise<AccessClaims | undefined>;
   /** The public keys for verifying tokens, as a JWK Set (RFC 7517). */
   keySet(): Promise<{ keys: object[] }>;
-  /** Signs with a new key from now on. `forget`: invalidates every token signed with an older key. */
-  rotateKey(forget: boolean): Promise<string>;
+  /** A key to sign with from now on, once the store has it. */
+  newKey(): { readonly id: string; readonly privateJwk: string };
 }

@@ -25,7 +25,10 @@ const timerRange = { min: 100, max: timerMsMax };
 
 /** What the operator can set. The name of a variable follows from that of its limit: `SKEIN_PAGINATION_WINDOW`. */
 const settings = {
-  paginationWindow: limit(10_000, 'Threads that one walk over a listing can return'),
+  paginationWindow: limit(
+    10_000,
+    'Threads that a walk returns at most if the listing was longer when it started',
+  ),
   dailyQuota: limit(10_000, 'Requests per day of a new organization', { min: 0 }),
   promptLengthMax: limit(100_000, 'Characters of a prompt'),
   titleLengthMax: limit(500, 'Characters of a title'),
@@ -41,9 +44,7 @@ const settings = {
   requestTimeoutMs: limit(30_000, 'How long a request may take to arrive', timerRange),
   replyDeadlineMs: limit(600_000, 'Time after which an unfinished reply fails', timerRange),
   replyConcurrency: limit(256, 'Replies written at once by one process', { max: 100_000 }),
-  replyAttempts: limit(3, 'Attempts at a reply, if the model fails temporarily or the process dies', {
-    max: 100,
-  }),
+  replyAttempts: limit(3, 'Attempts at a reply, if the model fails temporarily', { max: 100 }),
   replyLengthMax: limit(200_000, 'Characters of a reply; a longer one fails'),
   modelSilenceMs: limit(
     60_000,
@@ -94,7 +95,8 @@ const settings = {
   documentReadMb: limit(
     256,
     'Megabytes of memory for reading one document, and the same again for unpacked data',
-    { min: 32, max: 65_536 },
+    // A process takes up to 116 MB before it reads anything.
+    { min: 64, max: 65_536 },
   ),
   requestLogMax: limit(
     100_000,
@@ -128,7 +130,10 @@ const fixed = {
   organizationApplicationsMax: limit(100, 'Applications of an organization'),
   keyRequestsMax: limit(3, 'Open key requests of one member'),
   headerBytesMax: limit(16_384, 'Bytes of the request line and headers'),
-  headersMax: limit(1_000, 'Headers of a request'),
+  queryParametersMax: limit(32, 'Parameters in the query of a URL'),
+  pathLengthMax: limit(1_024, 'Characters of the path of a URL'),
+  entityTagsMax: limit(32, 'Members of `If-None-Match` that are compared; further ones are ignored'),
+  headersMax: limit(100, 'Headers of a request'),
   openBodyBytesMax: limit(
     16_384,
     'Bytes of a request body without a credential: sign-in, invitations, `/oauth2/token`',
@@ -139,6 +144,7 @@ const fixed = {
   ),
   bodyDepthMax: limit(32, 'Levels of nesting in a JSON body'),
   bodyKeysMax: limit(1_000, 'Keys in a JSON body'),
+  bodyValuesMax: limit(10_000, 'Commas and opening brackets in a JSON body, outside of texts'),
   walkMsMax: limit(
     dayMs,
     'Milliseconds from the first to the last page of a walk; older cursors are rejected',

@@ -7,7 +7,7 @@ import type { Thread } from './thread.ts';
 const organizationId = 'org_1' as OrganizationId;
 const ada = 'usr_ada' as UserId;
 const ben = 'usr_ben' as UserId;
-const as = (userId: UserId): Principal => ({ organizationId, userId, keyHash: null });
+const as = (userId: UserId): Principal => ({ organizationId, userId });
 const thread = { organizationId, userId: ada, published: true, deletedAt: null } as Thread;
 const codeFor = (userId: UserId, found: Thread | undefined) =>
   changeRefused(as(userId), found, 'rename it').code;

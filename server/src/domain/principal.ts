@@ -1,3 +1,4 @@
+import type { PersonAuthority } from './authority.ts';
 import { forbidden, type ServiceError, threadNotFound } from './errors.ts';
 import type { OrganizationId, UserId } from './id.ts';
 import type { Thread } from './thread.ts';
@@ -6,16 +7,12 @@ export interface Principal {
   readonly organizationId: OrganizationId;
   /** Null for the one service identity that org-wide keys and applications share (§5.2). */
   readonly userId: UserId | null;
-  /**
-   * SHA-256 of the API key, in hexadecimal, which every write checks again in its own transaction. Null for an
-   * application, and for a person in the console, whose session is checked once the body has arrived.
-   */
-  readonly keyHash: string | null;
 }
 
 /** The person (or service account) a personal key acts for. */
 export interface UserPrincipal extends Principal {
   readonly userId: UserId;
+  readonly authority: PersonAuthority;
 }
 
 /** The key of limits per member. Counting by person would let one organization use up a person's limit in another. */

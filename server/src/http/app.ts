@@ -11,7 +11,7 @@ import { invalid } from '../domain/errors.ts';
 import { FairQueue } from '../domain/fair-queue.ts';
 import type { UserId } from '../domain/id.ts';
 import { limits } from '../domain/limits.ts';
-import type { Principal } from '../domain/principal.ts';
+import type { Principal, UserPrincipal } from '../domain/principal.ts';
 import type { AnsweredRequest } from '../domain/traffic.ts';
 import type { Credential } from '../usecases/credentials/authenticate.ts';
 import type { EnteredSession, SignedIn } from '../usecases/people/sessions.ts';
@@ -37,6 +37,7 @@ import { isPage, type PageOptions, servePages } from './pages.ts';
 import { repeatedReads } from './repeated-reads.ts';
 import { callerOf, createTraceId, normalizeUrl } from './request.ts';
 import { type ReportRequest, reportReply, reportRequest } from './request-log.ts';
+import { type IsTrusted, trustedProxies, warnOfUntrustedProxy } from './trusted-proxies.ts';
 import { formatFaults, lazyCompilers } from './validation.ts';
 
 declare module 'fastify' {
@@ -48,7 +49,7 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     /** Set before the handler of any route that needs a caller. */
-    principal: Principal;
+    principal: Principal | UserPrincipal;
     /** Set with the principal, for callers of the public API. */
     credential: Credential;
     credentialId: string | undefined;
@@ -79,7 +80,7 @@ interface AppOptions
   readonly log: FastifyBaseLogger;
   /** See `createDrain`. */
   readonly drainMs: number | undefined;
-  /** The proxies whose `X-Forwarded-For` is trusted. The header is ignored in requests from anyone else. */
+  /** The proxies whose `X-Forwarded-For` and `traceparent` are trusted. Both are ignored in requests from anyone else. */
   readonly trustedProxies: readonly string[];
 }
 
@@ -94,6 +95,7 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   // A span starts before a request is parsed.
   const mayRepeat = () => !drain.isStarted && !drain.isClosing && context.tracing.request === undefined;
   const reads = repeatedReads(context, report, mayRepeat);
+  const isTrusted = trustedProxies(options.trustedProxies);
   const { compilersFactory, compileAll } = lazyCompilers();
   // One logger for all requests: each line has its trace ID. A `childLoggerFactory` would cost something per request.
   const loggerInstance: FastifyBaseLogger = Object.create(options.log);
@@ -104,7 +106,7 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
     genReqId: createTraceId,
     bodyLimit: limits.bodyBytesMax,
     // `request.ip` is the last address in the chain that is not a trusted proxy. No other forwarded header is used.
-    trustProxy: options.trustedProxies.length > 0 && [...options.trustedProxies],
+    trustProxy: options.trustedProxies.length > 0 && isTrusted,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     serverFactory: (handler) => createListener(handler, { ...options, limits, repeat: reads.answer }),
@@ -135,7 +137,12 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
     'span',
   ];
   for (const name of fields) app.decorateRequest(name);
-  if (context.tracing.request) traceRequests(app, context.tracing.request);
+  if (context.tracing.request) traceRequests(app, context.tracing.request, isTrusted);
+  const warn = warnOfUntrustedProxy(options.log, isTrusted);
+  app.addHook('onRequest', ({ raw }, _reply, done) => {
+    warn(raw);
+    done();
+  });
   addHooks(app, context, drain, heldRequests, report);
   acceptJsonBodies(app);
 
@@ -165,9 +172,7 @@ function addHooks(
   app.addHook('onRequest', (request, reply, done) => {
     context.telemetry.requestsInFlight(1);
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
-    // Node drops data that follows an upgrade request in the same packet, so the connection must be closed.
-    if (drain.isClosing || drain.isStarted || request.headers.upgrade !== undefined)
-      reply.header('connection', 'close');
+    if (drain.isClosing || drain.isStarted) reply.header('connection', 'close');
     if (drain.isStarted && request.routeOptions.url !== readyUrl) drain.lastRequestMs = performance.now();
     // DELETE has no body (§4.5). A Content-Type without a body is accepted.
     if (request.method === 'DELETE') delete request.raw.headers['content-type'];
@@ -284,9 +289,18 @@ function createDrain(ms: number | undefined) {
 }
 
 /** Starts a span for each request. Must be called before other hooks are added, so that they run inside the span. */
-function traceRequests(app: FastifyInstance, begin: NonNullable<Tracing['request']>): void {
+function traceRequests(
+  app: FastifyInstance,
+  begin: NonNullable<Tracing['request']>,
+  isTrusted: IsTrusted,
+): void {
   app.addHook('onRequest', (request, _reply, done) => {
-    request.span = begin(request.id, request.method, request.headers);
+    request.span = begin(
+      request.id,
+      request.method,
+      request.headers,
+      isTrusted(request.socket.remoteAddress),
+    );
     request.span.run(done);
   });
   // A body arrives in events of the connection, which are not part of the span.

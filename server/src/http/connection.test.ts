@@ -91,6 +91,70 @@ describe('A connection', () => {
     server.close();
   });
 
+  it('stays open after an Upgrade, and responds to what follows it, wherever the data is split', async () => {
+    const upgrade = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk';
+    const messages = [
+      `GET /1 HTTP/1.1\r\nHost: x\r\n${upgrade}\r\n\r\n`,
+      `POST /2 HTTP/1.1\r\nHost: x\r\n${upgrade}\r\nContent-Length: 6\r\n\r\n\r\n\r\nab`,
+      `GET /3 HTTP/1.1\r\nHost: x\r\n${upgrade}\r\n\r\n`,
+      'GET /4 HTTP/1.1\r\nHost: x\r\n\r\n',
+    ].join('');
+    const handled: string[] = [];
+    const server = createListener(async (request, response) => {
+      handled.push(`${request.url} ${await text(request)}`);
+      response.end();
+    }, options);
+    const port = await listen(server);
+    for (let at = 1; at <= messages.length; at += 1) {
+      handled.length = 0;
+      const accepted = once(server, 'connection');
+      const client = connect(port, '127.0.0.1');
+      let received = '';
+      client.setNoDelay(true).on('data', (data) => {
+        received += data;
+      });
+      client.write(messages.slice(0, at));
+      const [socket] = (await accepted) as [Socket];
+      while (socket.bytesRead < at) await setImmediate();
+      client.write(messages.slice(at));
+      while (received.split('HTTP/1.1 200').length <= 4 && !client.closed) await setImmediate();
+      assert.deepEqual(handled, ['/1 ', '/2 \r\n\r\nab', '/3 ', '/4 '], `split at ${at}`);
+      assert.doesNotMatch(received, /connection: close/i);
+      client.destroy();
+    }
+    server.close();
+  });
+
+  it('announces its end after an Upgrade if it does not know where the request ends', async () => {
+    const upgrade = 'Host: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
+    const chunked = 'Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n';
+    const handled: string[] = [];
+    const server = createListener((request, response) => {
+      handled.push(request.url!);
+      request.resume().on('end', () => response.end());
+    }, options);
+    const port = await listen(server);
+    for (const [sent, expected] of [
+      [`POST /1 HTTP/1.1\r\n${upgrade}${chunked}GET /2 HTTP/1.1\r\nHost: x\r\n\r\n`, ['/1']],
+      // The second request begins in the slice in which the body of the first one ends.
+      [
+        `POST /1 HTTP/1.1\r\nHost: x\r\n${chunked}GET /2 HTTP/1.1\r\n${upgrade}\r\nGET /3 HTTP/1.1\r\nHost: x\r\n\r\n`,
+        ['/1', '/2'],
+      ],
+    ] as const) {
+      handled.length = 0;
+      const client = connect(port, '127.0.0.1');
+      client.write(sent);
+      const answers = (await text(client)).split('HTTP/1.1 200').slice(1);
+      assert.deepEqual(handled, expected);
+      assert.deepEqual(
+        answers.map((answer) => /connection: close/i.test(answer)),
+        expected.map((_, index) => index === expected.length - 1),
+      );
+    }
+    server.close();
+  });
+
   it('that ends after CONNECT leaves the parser to the next connection that uses it', async () => {
     const server = createListener((_, response) => response.end(), options);
     const errors: unknown[] = [];

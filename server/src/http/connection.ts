@@ -48,6 +48,7 @@ const waitingMax = 2;
 const pipelined = 'pipelined';
 /** Bytes parsed at once. Node would parse all requests in a read of up to 64 KiB: 2,500 requests, which take 50 ms. */
 const parsedAtOnce = 512;
+const emptyLine = '\r\n\r\n';
 /** Smaller pieces of a body are joined up to this length. */
 const joinedBytes = 16_384;
 /** A shorter body has few pieces, even if each byte arrives alone. */
@@ -82,6 +83,10 @@ export class Connection {
   readonly #waiting: ServerResponse[] = [];
   #startsAfterParsing = false;
   #refusal: string | undefined;
+  /** Whether the slice that is being parsed ends with the headers of a request. */
+  #endsHead = false;
+  /** The last bytes that were parsed, unless they ended headers. */
+  #lastBytes = '';
   /** At least this many of the next bytes belong to the body that is arriving. They are parsed in one go. */
   #bodyBytes = 0;
   /** How many pieces of bodies were parsed since parsing last paused for a turn. */
@@ -130,9 +135,13 @@ export class Connection {
     request.admission = this.#admission;
     const ambiguity = ambiguityOf(request);
     const bodyBytes = Number(request.headers['content-length'] ?? 0);
-    // The slice that ended the headers may have had the first bytes of the body.
-    this.#bodyBytes = Math.max(0, bodyBytes - parsedAtOnce);
-    const isLong = bodyBytes > shortBodyBytes || request.headers['transfer-encoding'] !== undefined;
+    // A slice that began in the body of another request may have the first bytes of this one.
+    this.#bodyBytes = Math.max(0, bodyBytes - (this.#endsHead ? 0 : parsedAtOnce));
+    const isChunked = request.headers['transfer-encoding'] !== undefined;
+    // Node drops what follows an upgrade request in the same slice.
+    if (request.headers.upgrade !== undefined && (isChunked || !this.#endsHead))
+      response.shouldKeepAlive = false;
+    const isLong = bodyBytes > shortBodyBytes || isChunked;
     if (isLong) joinPieces(request, () => ++this.#pieces);
     if (ambiguity !== undefined) this.refuse(ambiguity);
     else if (this.isIdle) {
@@ -257,10 +266,28 @@ export class Connection {
       }
       const ofBody = Math.min(this.#bodyBytes, data.length - from);
       this.#bodyBytes -= ofBody;
-      to = from + (ofBody || parsedAtOnce);
-      this.#parse(from === 0 && to >= data.length ? data : data.subarray(from, to));
+      to = Math.min(data.length, from + (ofBody || this.#sliceLength(data, from)));
+      this.#parse(from === 0 && to === data.length ? data : data.subarray(from, to));
+      const lastBytes = this.#lastBytes + data.toString('latin1', Math.max(from, to - 3), to);
+      this.#lastBytes = this.#endsHead ? '' : lastBytes.slice(1 - emptyLine.length);
     }
     return true;
+  }
+
+  /**
+   * The headers of one request are parsed at once, however long they are: in slices, 15 KB of them would take 300 µs instead
+   * of 25. What follows them is parsed separately.
+   */
+  #sliceLength(data: Buffer, from: number): number {
+    this.#endsHead = false;
+    if (this.#latest?.complete === false) return parsedAtOnce;
+    // The empty line may have begun in the slice before.
+    const seam = this.#lastBytes + data.toString('latin1', from, from + emptyLine.length - 1);
+    const inSeam = seam.indexOf(emptyLine);
+    const inData = inSeam === -1 ? data.indexOf(emptyLine, from) : -1;
+    this.#endsHead = inSeam !== -1 || inData !== -1;
+    if (inSeam !== -1) return inSeam + emptyLine.length - this.#lastBytes.length;
+    return (inData === -1 ? data.length : inData + emptyLine.length) - from;
   }
 
   #continueInTurn(rest: Buffer): void {

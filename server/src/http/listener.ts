@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { type Limits, limits, timerMsMax } from '../domain/limits.ts';
 import { counted } from '../domain/text.ts';
+import { boundHeaders } from './bounded-headers.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { smallBody } from './raw-messages.ts';
 
@@ -76,8 +77,10 @@ export function createListener(handle: RequestListener, options: ListenerOptions
     shouldUpgradeCallback: () => false,
   };
   const connections = new Connections();
-  const receive: RequestListener = (request, response) =>
+  const receive: RequestListener = (request, response) => {
+    boundHeaders(request.headers);
     connections.of(request.socket)?.receive(request, response);
+  };
   const server = tls
     ? process
         .getBuiltinModule('node:https')

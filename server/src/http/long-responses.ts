@@ -56,7 +56,7 @@ export async function whileConnected<T>(
 }
 
 /** A part of a large response. Texts are short. */
-export type Piece = string | Buffer;
+export type Piece = string | Buffer | readonly Buffer[];
 export type Pieces = Iterable<Piece> | AsyncIterable<Piece>;
 
 /** Given to a connection in one turn. A peer that does not read makes the process keep a few of them. */
@@ -97,7 +97,8 @@ async function* joinTexts(pieces: Pieces): AsyncGenerator<Buffer> {
     if (typeof piece === 'string') text += piece;
     else {
       yield Buffer.from(text);
-      yield piece;
+      if (Buffer.isBuffer(piece)) yield piece;
+      else yield* piece;
       text = '';
     }
   }

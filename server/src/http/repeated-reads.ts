@@ -60,7 +60,7 @@ export function repeatedReads(context: SurfaceContext, report: ReportRequest, ma
     const startedMs = performance.now();
     telemetry.requestsInFlight(1);
     const handle = (principal: Principal) =>
-      route.handle({ context, principal, path, query, headers, body: {}, traceId, hold } as Call);
+      route.handle({ context, principal, path, query, headers, body: {}, traceId, hold } as unknown as Call);
     try {
       const expected = expectedPrincipal(context, read.credential);
       const early = expected && handle(expected);

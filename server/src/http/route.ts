@@ -194,7 +194,5 @@ export function isPlain(headers: Values, response: RouteResponse): boolean {
 
 /** Whether the response is 304. */
 export function isUnchanged(headers: Values, { body, etag }: RouteResponse): boolean {
-  if (etag === undefined) return false;
-  const known = headers['if-none-match'] as string | undefined;
-  return body === undefined || (known !== undefined && matchesEntityTag(known, etag));
+  return etag !== undefined && (body === undefined || matchesEntityTag(headers, etag));
 }

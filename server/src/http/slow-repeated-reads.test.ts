@@ -57,8 +57,7 @@ for (const scheme of ['http', 'https'] satisfies Scheme[])
         await world.store.deleteThread(
           world.organizationId,
           world.threadId as never,
-          by(world.userId),
-          note('thread.deleted', world.userId),
+          note('thread.deleted', world.userId, { authority: by(world.userId) }),
         );
         world.client.send(world.getThread());
         await isAdmitting;

@@ -39,7 +39,7 @@ describe('The store gauges of a scrape', () => {
     const { store, questions } = askedStore();
     watchStore(registry, store, 60_000);
     const scraped = registry.metrics();
-    questions[0]?.resolve({ waiting: 3, held: 2, oldestWaitingMs: 1500 });
+    questions[0]?.resolve({ waiting: 3, held: 2, suspects: 0, oldestWaitingMs: 1500 });
     const shown = await scraped;
     assert.match(shown, /^skein_store_up 1$/m);
     assert.match(shown, /^skein_replies_running\{state="waiting"\} 3$/m);
@@ -58,7 +58,7 @@ describe('The store gauges of a scrape', () => {
     const readOnly = { ...store, ping: () => Promise.reject(new Error('The disk is full.')) };
     watchStore(registry, readOnly, 60_000);
     const scraped = registry.metrics();
-    questions[0]?.resolve({ waiting: 0, held: 0, oldestWaitingMs: 0 });
+    questions[0]?.resolve({ waiting: 0, held: 0, suspects: 0, oldestWaitingMs: 0 });
     assert.match(await scraped, /^skein_store_up 0$/m);
   });
 });

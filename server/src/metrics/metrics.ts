@@ -29,6 +29,8 @@ const metrics = {
     "Time from a worker's claim of a reply until the worker is done with it, by model and outcome.",
   skein_replies_ended_total: 'Replies that this process ended, by outcome.',
   skein_replies_retried_total: 'Attempts that failed and will be retried.',
+  skein_replies_crashed_total:
+    'Replies that start over because the process that wrote them ended or stalled.',
   skein_reply_slots: 'Replies that this process can write at once.',
   skein_replies_being_written: 'Replies that this process is writing now.',
   skein_retention_last_pass_timestamp_seconds:
@@ -42,6 +44,8 @@ const metrics = {
   skein_mail_attempts_total: 'Attempts to send an email, by outcome.',
   skein_store_up: '1 if the store answered this scrape in time and its last write did not fail, otherwise 0.',
   skein_replies_running: 'Replies in progress in the whole store; 10000 means that many or more.',
+  skein_replies_suspected:
+    'Replies in progress in the whole store whose process ended or stalled twice; each is written in a process of its own.',
   skein_replies_oldest_waiting_seconds: 'Age of the oldest reply that no worker holds; 0 if none waits.',
   skein_store_clock_ahead_seconds:
     "How far the store's clock is ahead of the machine's, or of the database server's.",
@@ -74,10 +78,10 @@ function instrumentsIn(registry: Registry) {
       new Gauge({ ...named(name), labelNames }),
     histogram: <L extends string>(name: Metric, buckets: number[], labelNames: L[]) =>
       new Histogram({ ...named(name), buckets, labelNames }),
-    /** Returns a function that counts one. */
-    counter(name: Metric): () => void {
+    /** Returns a function that counts one, or as many as it is given. */
+    counter(name: Metric): (count?: number) => void {
       const counter = new Counter(named(name));
-      return () => counter.inc();
+      return (count = 1) => counter.inc(count);
     },
     /** Counts by one label. Each of its values is shown from the start, as 0. */
     counterBy<V extends string>(name: Metric, label: string, values: readonly V[]) {
@@ -147,6 +151,7 @@ function countReplies(make: Instruments, model: string, replySlots: number) {
   const ends = ['completed', 'failed', 'cancelled'] as const;
   const ended = make.counterBy('skein_replies_ended_total', 'outcome', ends);
   const retried = make.counter('skein_replies_retried_total');
+  const repliesCrashed = make.counter('skein_replies_crashed_total');
   make.gauge('skein_reply_slots').set(replySlots);
   const writing = make.level('skein_replies_being_written');
   return {
@@ -158,6 +163,7 @@ function countReplies(make: Instruments, model: string, replySlots: number) {
       else if (outcome !== 'stopped') ended(outcome);
     },
     replyEnded: (outcome) => ended(outcome),
+    repliesCrashed,
   } satisfies Partial<Telemetry>;
 }
 
@@ -177,7 +183,7 @@ function countMaintenance(make: Instruments) {
 const answerWithinMs = 2_000;
 
 /** Shown while the store is unavailable: the last known values would be misleading. */
-const unavailable = { waiting: NaN, held: NaN, oldestWaitingMs: NaN, aheadMs: NaN };
+const unavailable = { waiting: NaN, held: NaN, suspects: NaN, oldestWaitingMs: NaN, aheadMs: NaN };
 
 /** Gauges that are read from the store at each scrape. An unavailable store is reported and breaks nothing. */
 export function watchStore(
@@ -190,8 +196,8 @@ export function watchStore(
   /** Rejects as readiness does, even if the backlog can still be read. */
   const queryStore = async () => {
     const answers = [store.replyBacklog(), store.clockAheadMs(), store.ping()] as const;
-    const [{ waiting, held, oldestWaitingMs }, aheadMs] = await Promise.all(answers);
-    return { waiting, held, oldestWaitingMs: oldestWaitingMs ?? 0, aheadMs };
+    const [{ waiting, held, suspects, oldestWaitingMs }, aheadMs] = await Promise.all(answers);
+    return { waiting, held, suspects, oldestWaitingMs: oldestWaitingMs ?? 0, aheadMs };
   };
   const readStore = () => {
     // Shared, so that scrapes do not pile up while the store is unavailable.
@@ -206,6 +212,7 @@ export function watchStore(
     const { waiting, held } = await facts();
     return { waiting, held };
   });
+  readGauge('skein_replies_suspected', async () => (await facts()).suspects);
   readGauge('skein_replies_oldest_waiting_seconds', async () => (await facts()).oldestWaitingMs / 1000);
   readGauge('skein_store_clock_ahead_seconds', async () => (await facts()).aheadMs / 1000);
   if (store.connections() === undefined) return;

@@ -71,11 +71,14 @@ export function openOtlpTracing(
   }
 
   return {
-    request(traceId, method, headers) {
-      const parent = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
+    request(traceId, method, headers, fromTrustedProxy) {
+      const named = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
+      const linked = fromTrustedProxy ? undefined : trace.getSpanContext(named);
+      const parent = fromTrustedProxy ? named : ROOT_CONTEXT;
       const options = {
         kind: SpanKind.SERVER,
         attributes: { 'http.request.method': method, 'skein.trace_id': traceId },
+        ...(linked && { links: [{ context: linked }] }),
       };
       const span = ids.using(traceId, () => tracer.startSpan(method, options, parent));
       requests.set(traceId, span.spanContext());

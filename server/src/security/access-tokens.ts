@@ -124,11 +124,7 @@ export function createAccessTokens(
       return { keys: keys.map(toPublicJwk) };
     },
 
-    async rotateKey(forget) {
-      const next = newSigningKey();
-      await store.rotateSigningKey(next, forget);
-      return next.id;
-    },
+    newKey: newSigningKey,
   };
 }
 

@@ -1,7 +1,8 @@
 import type { Acceptance, Access, InvitationTerms, Invitee, Password } from '../domain/account.ts';
+import type { Authority, OwnAuthority, ProofAuthority, SessionAuthority } from '../domain/authority.ts';
 import type { OrganizationId, UserId } from '../domain/id.ts';
 import type { MemberRole } from '../domain/organization.ts';
-import type { AuditedMethod, AuditNote } from './log-store.ts';
+import type { AuditedMethod, AuditNote, Unauthorized } from './log-store.ts';
 
 /** A person who can sign in, which a service account cannot. */
 export interface Person {
@@ -84,18 +85,19 @@ export interface Accounts {
   findPerson(email: string): Promise<Person | undefined>;
   /** In the order of joining. */
   listMemberships(userId: UserId, access: Access): Promise<Memberships>;
-  /** Opens a pending membership of a person whose address is proven. Uses up its invitation. */
-  acceptMembership: AuditedMethod<[userId: UserId], 'accepted' | 'missing'>;
   /**
-   * Ends the other sessions that the password covers and, if it is proven, links by which the person could replace it, but
+   * Opens a pending membership of the person, whose session was started through single sign-on. Uses up its invitation.
+   */
+  acceptMembership: AuditedMethod<[], 'accepted' | 'missing', SessionAuthority>;
+  /**
+   * Ends the person's other sessions that the password covers and, if it is proven, links by which the person could replace it, but
    * not those of the operator. Each organization that the password enters gets the note. `refused` if `passwordToChange`
    * finds no password.
    */
   changePassword(
-    userId: UserId,
-    change: { readonly current: string; readonly next: string; readonly keptTokenHash: string },
-    note: AuditNote,
-  ): Promise<'changed' | 'refused'>;
+    change: { readonly current: string; readonly next: string },
+    note: AuditNote<SessionAuthority>,
+  ): Promise<'changed' | 'refused' | Unauthorized>;
   /**
    * The person bound to this subject of a provider, or else the person with this address, who is then bound to it.
    * Undefined for an unknown address, a service account, and an address that is bound to another subject. Binding voids the
@@ -106,20 +108,24 @@ export interface Accounts {
     issuer: string,
     subject: string,
     email: string,
-    note: Omit<AuditNote, 'actor' | 'subject'>,
+    note: Omit<AuditNote, 'authority' | 'subject'>,
   ): Promise<UserId | undefined>;
   /**
    * `refused` if the session could neither enter nor accept a membership, or if the password was changed since it was
    * checked. Each organization that the session may enter gets the note.
    */
-  createSession(session: NewSession, note: AuditNote): Promise<'created' | 'refused'>;
+  createSession(session: NewSession, note: AuditNote<ProofAuthority>): Promise<'created' | 'refused'>;
   /** Undefined if it has ended or expired. Reads committed state every time. */
   findSession(tokenHash: string, organizationId: OrganizationId | undefined): Promise<Session | undefined>;
   /** Extends the session to `idleMs` from now, but not past its end. */
   touchSession(tokenHash: string, idleMs: number): Promise<void>;
-  endSession(tokenHash: string): Promise<void>;
-  /** Ends the sessions that this proof covers and returns their number. Each organization that it enters gets the note. */
-  endSessions(userId: UserId, access: Access, note: AuditNote): Promise<number>;
+  /** Each organization that a live session enters gets the note, if there is one. */
+  endSession(tokenHash: string, note?: AuditNote<ProofAuthority>): Promise<void>;
+  /**
+   * Ends the sessions that the proof of this session covers, including itself, and returns their number. Each organization
+   * that it enters gets the note.
+   */
+  endSessions(note: AuditNote<SessionAuthority>): Promise<number | Unauthorized>;
 }
 
 /** An email to send is part of its invitation. The link is kept only until the email is sent or given up. */
@@ -131,7 +137,8 @@ export interface Invitations {
    */
   createInvitation: AuditedMethod<
     [invitation: NewInvitation],
-    'created' | 'not-a-member' | 'service-account' | 'operator-only' | 'live' | 'person-limit'
+    'created' | 'not-a-member' | 'service-account' | 'operator-only' | 'live' | 'person-limit',
+    Authority | OwnAuthority
   >;
   findInvitation(tokenHash: string): Promise<Invitation | undefined>;
   /**
@@ -143,7 +150,7 @@ export interface Invitations {
   acceptInvitation(
     tokenHash: string,
     acceptance: Acceptance,
-    notes: { readonly accepted: AuditNote; readonly closed: AuditNote },
+    notes: { readonly accepted: AuditNote<ProofAuthority>; readonly closed: AuditNote<ProofAuthority> },
   ): Promise<'accepted' | 'missing' | 'refused'>;
   /**
    * Claims an email that is due: no other process gets it within `leaseMs`. Organizations take turns in the order of their
@@ -156,6 +163,6 @@ export interface Invitations {
     outcome:
       | { readonly state: 'sent' }
       | { readonly state: 'waiting'; readonly retryMs: number }
-      | { readonly state: 'failed'; readonly note: AuditNote },
+      | { readonly state: 'failed'; readonly note: AuditNote<OwnAuthority> },
   ): Promise<void>;
 }

@@ -78,7 +78,7 @@ const tables = {
   thread_move: 'organization_id, sequence bigint | thread_id, left_activity_at bigint, moved_at bigint',
   message: `organization_id, thread_id, id | role, content, created_at bigint, status, completed_at bigint, steps, sources,
     model, available_at bigint, claim_token bigint, attempts bigint, deadline_at bigint, trace_id, failure, held boolean,
-    verdict, replaces, unanswered_at bigint`,
+    crashes bigint, verdict, replaces, unanswered_at bigint`,
   rating: 'organization_id, thread_id, message_id, user_id | value, comment, rated_at bigint',
   idempotency_key: `organization_id, user_id, key | body_hash, thread_id, message_id, reply_id, created_at bigint,
     expires_at bigint`,

@@ -6,7 +6,7 @@ import type {
   PassageText,
 } from '../domain/document.ts';
 import type { DocumentId, OrganizationId } from '../domain/id.ts';
-import type { AuditedMethod, AuditNote, InOrganization } from './log-store.ts';
+import type { AuditedMethod, InOrganization } from './log-store.ts';
 
 export interface NewDocument extends Pick<Document, 'id' | 'accountId' | 'name' | 'bytes'> {
   /** Cut by `storableTitle`. */
@@ -31,11 +31,11 @@ export interface Documents {
    *
    * Passages are written a few at a time, so that no other write waits long. One commit at the end makes the document
    * visible as a whole; after a crash nothing of it is visible, and `sweepDocuments` removes its passages. Documents that
-   * are being written count against the budget, the replaced one does not. `confirm` is called before the last commit, and
-   * after a failure: if it rejects, nothing changes, and the call rejects with its error.
+   * are being written count against the budget, the replaced one does not. The authority is verified in the first commit
+   * and in the last one.
    */
-  putDocument: InOrganization<
-    [document: NewDocument, note: AuditNote, budget: DocumentBudget, confirm?: () => Promise<void>],
+  putDocument: AuditedMethod<
+    [document: NewDocument, budget: DocumentBudget],
     | { readonly outcome: 'added' | 'replaced'; readonly id: DocumentId }
     | { readonly outcome: 'organization-missing' | 'too-many-documents' | 'too-many-bytes' }
   >;

@@ -1,7 +1,8 @@
+import type { OperatorAuthority, PersonAuthority } from '../domain/authority.ts';
 import type { ApiKey, Application, KeyRequest } from '../domain/credential.ts';
 import type { ApplicationId, KeyId, KeyRequestId, OrganizationId, UserId } from '../domain/id.ts';
 import type { Principal } from '../domain/principal.ts';
-import type { AuditedMethod, InOrganization } from './log-store.ts';
+import type { AuditedMethod, AuditNote, InOrganization } from './log-store.ts';
 
 /** The stored form of a new key's secret. */
 export interface KeySecret extends Pick<ApiKey, 'id' | 'hint'> {
@@ -24,16 +25,14 @@ export interface CredentialName {
 }
 
 /**
- * If the note names a session, a key is created only while that session is live; otherwise the outcome is `signed-out`. So
- * no key of a thief outlives the recovery of an account that happens at the same time.
- *
  * A key is live until the store's time reaches `revokedAt`, which a rotation may set in the future. Revoked keys stay until
  * `Retention` removes them. Members' requests for keys expire by the store's clock and are removed with the membership.
  */
 export interface ApiKeys {
+  /** `not-a-member`: the owner is not, or is a person for whom the author may not create keys (`mayOwnKey`). */
   createApiKey: AuditedMethod<
     [key: NewApiKey],
-    'created' | 'organization-missing' | 'api-disabled' | 'not-a-member' | 'too-many' | 'signed-out'
+    'created' | 'organization-missing' | 'api-disabled' | 'not-a-member' | 'too-many'
   >;
   /** Also `revoked` for a key that was already revoked. A key that would end later ends now. */
   revokeApiKey: AuditedMethod<[keyId: KeyId], 'revoked' | 'missing'>;
@@ -46,7 +45,7 @@ export interface ApiKeys {
       keyId: KeyId,
       rotation: Pick<NewApiKey, 'createdBy'> & { readonly next: KeySecret; readonly oldValidMs: number },
     ],
-    'rotated' | 'missing' | 'revoked' | 'api-disabled' | 'too-many' | 'signed-out'
+    'rotated' | 'missing' | 'revoked' | 'api-disabled' | 'too-many'
   >;
   /** Live keys and the latest 200 revoked ones, in order of creation. */
   listApiKeys: InOrganization<[], ApiKey[]>;
@@ -58,8 +57,9 @@ export interface ApiKeys {
   findKeyGrant(hash: string): Promise<KeyGrant | undefined>;
   /** `too-many`: the member has `waitingMax` requests that are pending or approved. Removes those that have ended. */
   createKeyRequest: AuditedMethod<
-    [request: Pick<KeyRequest, 'id' | 'userId' | 'name'> & Readonly<Record<'keepMs' | 'waitingMax', number>>],
-    'created' | 'not-a-member' | 'api-disabled' | 'too-many'
+    [request: Pick<KeyRequest, 'id' | 'name'> & Readonly<Record<'keepMs' | 'waitingMax', number>>],
+    'created' | 'not-a-member' | 'api-disabled' | 'too-many',
+    PersonAuthority
   >;
   /** In order of creation, without expired ones. */
   listKeyRequests: InOrganization<[], KeyRequest[]>;
@@ -71,10 +71,11 @@ export interface ApiKeys {
     ],
     'decided' | 'missing'
   >;
-  /** Creates the approved key and uses up the request. `missing` for anything but an approved request of this user. */
+  /** Creates the approved key and uses up the request. `missing` for anything but an approved request of this person. */
   redeemKeyRequest: AuditedMethod<
-    [id: KeyRequestId, userId: UserId, secret: KeySecret],
-    'created' | 'missing' | 'api-disabled' | 'too-many' | 'signed-out'
+    [id: KeyRequestId, secret: KeySecret],
+    'created' | 'missing' | 'api-disabled' | 'too-many',
+    PersonAuthority
   >;
 }
 
@@ -122,9 +123,10 @@ export interface SigningKeys {
   keepSigningKey(candidate: NewSigningKey): Promise<SigningKey>;
   /**
    * Retires the active key and makes `next` the active one. `forget`: also removes retired keys and raises every
-   * application's epoch by an unpredictable number, so that no token signed by them is valid any more.
+   * application's epoch by an unpredictable number, so that no token signed by them is valid any more. Each organization that
+   * has applications gets the note.
    */
-  rotateSigningKey(next: NewSigningKey, forget: boolean): Promise<void>;
+  rotateSigningKey(next: NewSigningKey, forget: boolean, note: AuditNote<OperatorAuthority>): Promise<void>;
   /** The active key, and those retired less than `verifyMs` ago, newest first. */
   listSigningKeys(verifyMs: number): Promise<SigningKey[]>;
 }

@@ -1,9 +1,12 @@
 import type { AuditEvent, Initiator } from '../domain/audit.ts';
+import type { AnyAuthority, Authority } from '../domain/authority.ts';
 import type { LogPosition } from '../domain/cursor.ts';
 import type { OrganizationId, UserId } from '../domain/id.ts';
 
 /** An entry of the audit log, written in the transaction of the change that it describes, if that changes something. */
-export interface AuditNote extends Initiator, Pick<AuditEvent, 'action' | 'subject' | 'detail'> {
+export interface AuditNote<A extends AnyAuthority = Authority>
+  extends Initiator<A>,
+    Pick<AuditEvent, 'action' | 'subject' | 'detail'> {
   /** `evt_` and a time-ordered value. */
   readonly id: string;
 }
@@ -14,11 +17,22 @@ export type InOrganization<Values extends readonly unknown[], Result> = (
   ...values: Values
 ) => Promise<Result>;
 
-/** A method that writes the note if it changes something. */
-export type AuditedMethod<Values extends readonly unknown[], Result> = InOrganization<
-  [...Values, note: AuditNote],
-  Result
->;
+/** The authority of a write does not hold, or no longer: nothing has changed. */
+export type Unauthorized = 'unauthorized';
+
+/** A write that takes its authority as its last argument, and verifies it in its own transaction. */
+export type AuthorizedMethod<
+  Values extends readonly unknown[],
+  Result,
+  A extends Authority = Authority,
+> = InOrganization<[...Values, authority: A], Result | Unauthorized>;
+
+/** The same with the note, which has the authority. It is written if something changes. */
+export type AuditedMethod<
+  Values extends readonly unknown[],
+  Result,
+  A extends AnyAuthority = Authority,
+> = InOrganization<[...Values, note: AuditNote<A>], Result | Unauthorized>;
 
 /** A page of a log. */
 interface LogQuery {
@@ -39,8 +53,8 @@ export interface AuditQuery extends Partial<LogQuery> {
 }
 
 export interface Audits {
-  /** For changes that were committed without a note: replies that a sweep failed. */
-  writeAudit: AuditedMethod<[], void>;
+  /** For what changes no other row, and for changes that were committed without a note: replies that a sweep failed. */
+  writeAudit: AuditedMethod<[], 'written', AnyAuthority>;
   /**
    * Newest first. The cost grows with `limit` only, even with a trace ID. With an actor or an action it searches at most
    * 5,000 entries. `searched` is where it stopped, and null if there is nothing older.
@@ -156,7 +170,7 @@ export interface Requests {
   /**
    * Counts a prompt of the console, or an email, exactly over all nodes. One above the person's limit does not count for
    * the organization, so that one person cannot use up its limit. A period that a wrong clock started after the next one
-   * ends at once. Nothing is stored for a prompt of someone who is no longer a member, because it will be rejected.
+   * ends at once.
    */
-  countPrompt: InOrganization<[userId: UserId, limit: PromptLimit], PromptOutcome>;
+  countPrompt: AuthorizedMethod<[person: UserId, limit: PromptLimit], PromptOutcome>;
 }

@@ -56,7 +56,7 @@ describe('Migrations', () => {
       '  value bytea',
       ') WITH (fillfactor = 50);',
       'CREATE TABLE line (number bigint',
-      '); -- rowid',
+      ') WITH (fillfactor = 80); -- rowid',
     ];
     writeFileSync(join(folder, '001-note.sql'), lines.join('\n'));
     const shared = lines.filter((line) => !line.startsWith('-- '));

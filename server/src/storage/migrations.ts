@@ -55,6 +55,6 @@ function toSqlite(line: string): string {
     .replace(/\bbytea\b/, 'BLOB')
     .replace(/(ON thread \(.*)\bactivity_at, id\)/, '$1deleted_at, activity_at, id)')
     .replace(/ AND published\b/, ' AND published = 1')
-    .replace(/^\); -- rowid$/, ') STRICT;')
+    .replace(/^\)(?: WITH \(fillfactor = \d+\))?; -- rowid$/, ') STRICT;')
     .replace(/^\)(?: WITH \(fillfactor = \d+\))?;$/, ') STRICT, WITHOUT ROWID;');
 }

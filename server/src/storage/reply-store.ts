@@ -1,8 +1,9 @@
+import type { OwnAuthority, PersonAuthority } from '../domain/authority.ts';
 import type { LogPosition } from '../domain/cursor.ts';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../domain/id.ts';
 import type { Source, Step, Verdict } from '../domain/message.ts';
 import type { RunningStatus, TerminalStatus } from '../domain/reply.ts';
-import type { AuditNote, InOrganization } from './log-store.ts';
+import type { AuditNote, AuthorizedMethod, InOrganization } from './log-store.ts';
 
 export interface ReplyName {
   readonly organizationId: OrganizationId;
@@ -24,11 +25,14 @@ export interface ReplyClaim extends ReplyName {
 export interface ClaimedReply extends ReplyClaim {
   readonly accountId: string | null;
   readonly traceId: string;
-  /** How many attempts have failed. A worker that died counts as a failed attempt; a released claim does not. */
+  /** How many attempts have failed. Neither a released claim nor a worker that died counts. */
   readonly attempts: number;
   /** How long the reply may still take. */
   readonly remainingMs: number;
 }
+
+/** Waiting replies are in two queues: *suspects* are those that `crashesOfSuspect` workers crashed with. */
+export type ReplyQueue = 'usual' | 'suspects';
 
 export interface ReplyShare {
   readonly organizationId: OrganizationId;
@@ -47,15 +51,25 @@ export interface ReplyBacklog {
   readonly held: number;
   /** The age of the waiting reply that is nearest to its deadline; null if none waits. */
   readonly oldestWaitingMs: number | null;
+  /** Suspects that wait or are held; 10,000 means that many or more. */
+  readonly suspects: number;
+}
+
+export interface SweptReplies {
+  readonly failed: readonly FailedReply[];
+  /** The replies whose worker crashed. They wait again. */
+  readonly crashed: readonly ReplyName[];
 }
 
 /**
  * The assistant message is the job. A running reply *waits* until it is claimed, and is *held* while a worker writes it;
  * it waits again when it is released or retried, or when its lease has ended.
  *
- * A worker that dies while it holds a reply costs that reply one attempt, so that a reply that kills its process ends. The
- * store cannot distinguish a dead worker from one that is paused or disconnected: it treats a worker whose lease has ended
- * as dead. A worker that renews late, but before a sweep has released its claim, keeps it.
+ * A worker that dies while it holds a reply has *crashed* with it. That costs no attempt, because other replies were there
+ * too. The store counts it, and after `crashesOfSuspect` crashes the reply waits in the queue of suspects. So does every
+ * later reply of its thread until one completes. The store cannot distinguish a dead worker from one that is paused or
+ * disconnected: it treats a worker whose lease has ended as dead. A worker that renews late, but before a sweep has released
+ * its claim, keeps it.
  *
  * Leases and deadlines keep their length when the store's clock is set forward by two seconds or more while a process
  * sweeps: before a sweep fails or releases any reply, it moves them by the jump, once for all processes.
@@ -65,16 +79,20 @@ export interface ReplyBacklog {
  */
 export interface Replies {
   /**
-   * Organizations with a reply that may be claimed now, in the order of their ids: those after `after` first, then the
-   * others. The cost does not grow with the number of waiting replies.
+   * Organizations with a reply in the queue (`usual` without one) that may be claimed now, in the order of their ids: those
+   * after `after` first, then the others. The cost does not grow with the number of waiting replies.
    */
-  organizationsWaiting(after: OrganizationId | undefined, limit: number): Promise<OrganizationId[]>;
+  organizationsWaiting(
+    after: OrganizationId | undefined,
+    limit: number,
+    queue?: ReplyQueue,
+  ): Promise<OrganizationId[]>;
   /**
-   * Claims up to `limit` replies of each organization, the longest waiting first, each with a new token and from the start:
-   * steps and text of an earlier claim are gone. A reply past its deadline is never claimed. If the call rejects, the next
-   * sweep releases what it may have claimed, without counting an attempt.
+   * Claims up to `limit` replies of each organization from the queue (`usual` without one), the longest waiting first, each
+   * with a new token and from the start: steps and text of an earlier claim are gone. A reply past its deadline is never
+   * claimed. If the call rejects, the next sweep releases what it may have claimed, without counting a crash.
    */
-  claimReplies(shares: readonly ReplyShare[], leaseMs: number): Promise<ClaimedReply[]>;
+  claimReplies(shares: readonly ReplyShare[], leaseMs: number, queue?: ReplyQueue): Promise<ClaimedReply[]>;
   /** Extends the leases. Returns the claims that are no longer valid. */
   renewReplies(claims: readonly ReplyClaim[], leaseMs: number): Promise<ReplyClaim[]>;
   /** Returns whether the claim was still valid and the progress was written. */
@@ -93,27 +111,27 @@ export interface Replies {
       unanswered?: boolean;
       failure?: string;
       /** Written if the claim was still valid. */
-      note?: AuditNote;
+      note?: AuditNote<OwnAuthority>;
     },
   ): Promise<boolean>;
   /**
-   * Releases the claim: the reply starts over. A retry counts an attempt, and the reply may be claimed after `delayMs`.
-   * Returns whether the claim was still valid.
+   * Releases the claim: the reply starts over. A retry counts an attempt, and the reply may be claimed after `delayMs`. A
+   * worker that is about to crash counts that itself. Returns whether the claim was still valid.
    */
-  releaseReply(claim: ReplyClaim, retry?: { delayMs: number; failure: string }): Promise<boolean>;
-  /** Cancels the running reply, unless `userId` is no longer a member. Its text stays. Returns the replies that it ended. */
-  cancelReplies: InOrganization<[threadId: ThreadId, userId?: UserId], MessageId[]>;
+  releaseReply(claim: ReplyClaim, why?: { delayMs: number; failure: string } | 'crash'): Promise<boolean>;
+  /** Cancels the running reply of a thread, whoever created it. Its text stays. Returns the replies that it ended. */
+  cancelReplies: AuthorizedMethod<[threadId: ThreadId], MessageId[]>;
   /**
-   * Fails replies past their deadline. With `leases`, it also releases claims whose lease has ended, which counts as an
-   * attempt each, and fails those that have no attempt left. Returns the failed replies. The caller writes their audit
-   * notes: there can be many at once, but rarely.
+   * Fails replies past their deadline. With `leases`, it also releases claims whose lease has ended, which counts as a crash
+   * each. The caller writes the audit notes of the failed replies: there can be many at once, but rarely.
    */
-  sweepReplies(sweep: { readonly attemptsMax: number; readonly leases: boolean }): Promise<FailedReply[]>;
+  sweepReplies(sweep: { readonly leases: boolean }): Promise<SweptReplies>;
   /**
    * Ends all leases now, as a sweep does when they have ended, if the store can tell that no other worker is running. A
-   * worker calls it before its first claim, and counts as running until the store is closed.
+   * worker calls it before its first claim, and counts as running until the store is closed. Returns the replies whose
+   * worker crashed.
    */
-  releaseOrphanedReplies(attemptsMax: number): Promise<FailedReply[]>;
+  releaseOrphanedReplies(): Promise<readonly ReplyName[]>;
   /** Those that have ended or do not exist. */
   endedReplies(replies: readonly ReplyName[]): Promise<ReplyName[]>;
   /** The running replies of all organizations. It looks at no more than 10,000 replies of a kind. */
@@ -167,9 +185,10 @@ export interface Complaint {
 
 export interface Ratings {
   /** Sets or (null) removes the person's rating. `missing`: they may not read the thread, or it has no such ended reply. */
-  rateReply: InOrganization<
-    [threadId: ThreadId, messageId: string, userId: UserId, rating: NewRating | null],
-    'done' | 'missing'
+  rateReply: AuthorizedMethod<
+    [threadId: ThreadId, messageId: string, rating: NewRating | null],
+    'done' | 'missing',
+    PersonAuthority
   >;
   /** The person's own ratings in the thread; empty if they may not read it. */
   listRatings: InOrganization<[threadId: ThreadId, userId: UserId], Rating[]>;

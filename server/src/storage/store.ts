@@ -1,3 +1,4 @@
+import type { OperatorAuthority, OwnAuthority } from '../domain/authority.ts';
 import type { LogPosition } from '../domain/cursor.ts';
 import type { ApplicationId, KeyId, OrganizationId, UserId } from '../domain/id.ts';
 import type { MailCounters } from '../domain/mail.ts';
@@ -85,7 +86,10 @@ export interface NewMember extends Pick<Member, 'email' | 'role' | 'service'> {
 
 /** Organizations and their members. Every change takes a note, which is written in the same commit (`Audits`). */
 export interface Organizations {
-  createOrganization(organization: Omit<Organization, 'createdAt'>, note: AuditNote): Promise<void>;
+  createOrganization(
+    organization: Omit<Organization, 'createdAt'>,
+    note: AuditNote<OperatorAuthority | OwnAuthority>,
+  ): Promise<void>;
   /** Changes only the given values. */
   updateOrganization: AuditedMethod<
     [change: { apiEnabled?: boolean; dailyQuota?: number }],
@@ -117,8 +121,11 @@ export interface Organizations {
   countMembers: InOrganization<[], number>;
   /** In the order of joining. */
   listMembers: InOrganization<[], Member[]>;
-  /** `last-admin`: no person would be left as an admin, and nothing changes. */
-  setMemberRole: AuditedMethod<[userId: UserId, role: MemberRole], 'changed' | 'missing' | 'last-admin'>;
+  /** `unchanged`: it is the member's role. `last-admin`: no person would be left as an admin. Neither changes anything. */
+  setMemberRole: AuditedMethod<
+    [userId: UserId, role: MemberRole],
+    'changed' | 'unchanged' | 'missing' | 'last-admin'
+  >;
 }
 
 /** The owner of a credential, and the request that was counted against its organization's quota. */

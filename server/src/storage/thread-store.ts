@@ -1,28 +1,19 @@
+import type { PersonAuthority } from '../domain/authority.ts';
 import type { Position } from '../domain/cursor.ts';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../domain/id.ts';
 import type { AssistantMessage, Message, ThreadState } from '../domain/message.ts';
 import type { Principal } from '../domain/principal.ts';
 import type { Thread } from '../domain/thread.ts';
-import type { AuditedMethod, InOrganization } from './log-store.ts';
+import type { AuditedMethod, AuthorizedMethod, InOrganization } from './log-store.ts';
 
 export interface NewThread
-  extends Writer,
-    Pick<Thread, 'id' | 'title' | 'accountId' | 'secondaryId'>,
+  extends Pick<Thread, 'id' | 'title' | 'accountId' | 'secondaryId'>,
     Pick<NewReply, 'replyId' | 'replyDeadlineMs' | 'traceId'> {
   readonly prompt: string;
   readonly messageId: MessageId;
   /** Claims the reply in the same commit for a worker of this process, which draws a random token. */
   readonly claim?: { readonly token: number; readonly leaseMs: number } | undefined;
   readonly idempotency?: { readonly key: string; readonly bodyHash: string; readonly keepMs: number };
-}
-
-export interface Writer {
-  readonly userId: UserId;
-  /**
-   * The personal key of the request. Unless it is the user's live key and the public API is enabled for the organization at
-   * the commit, nothing changes and the outcome is `revoked`. Null: no key was used, and the user must be a member.
-   */
-  readonly keyHash: string | null;
 }
 
 /** Who reads: the user, or (null) the organization's service identity. */
@@ -87,15 +78,15 @@ export interface ThreadPage {
 export interface Threads extends ThreadReads, Walks {
   /**
    * Creates the thread, its user message and its assistant message (`in_progress`) in one commit. An idempotency key that
-   * the user sent within `keepMs` creates nothing: the same body returns the ids from then, another is `key-reused`. With
+   * the person sent within `keepMs` creates nothing: the same body returns the ids from then, another is `key-reused`. With
    * `claim`, a created reply is held as if it had been claimed at once.
    */
-  createThread: InOrganization<
+  createThread: AuthorizedMethod<
     [thread: NewThread],
     | { outcome: 'created'; createdAt: number }
     | { outcome: 'repeated'; threadId: ThreadId; messageId: MessageId; replyId: MessageId; createdAt: number }
-    | { outcome: 'key-reused' }
-    | { outcome: 'revoked' }
+    | { outcome: 'key-reused' },
+    PersonAuthority
   >;
   /**
    * One snapshot, even of a deleted thread. With a reader, only a thread that they may read (their own or published, not
@@ -108,42 +99,45 @@ export interface Threads extends ThreadReads, Walks {
     WholeThread | undefined
   >;
   /**
-   * Renames if the writer created the thread and it is not deleted; otherwise changes nothing and returns the thread.
+   * Renames if the person created the thread and it is not deleted; otherwise changes nothing and returns the thread.
    * The new activity is later than that of everything committed before.
    */
-  renameThread: InOrganization<
-    [threadId: ThreadId, writer: Writer, title: string],
-    { outcome: 'renamed' | 'refused'; thread: Thread } | { outcome: 'missing' } | { outcome: 'revoked' }
+  renameThread: AuthorizedMethod<
+    [threadId: ThreadId, title: string],
+    { outcome: 'renamed' | 'refused'; thread: Thread } | { outcome: 'missing' },
+    PersonAuthority
   >;
   /**
    * Marks the thread as deleted and cancels a running reply in the same commit, under the same conditions as
-   * `renameThread`. If the note names the operator, the writer need not be a member. Returns the replies that it ended.
+   * `renameThread`. Returns the replies that it ended.
    */
   deleteThread: AuditedMethod<
-    [threadId: ThreadId, writer: Writer],
+    [threadId: ThreadId],
     | { outcome: 'deleted'; cancelled: MessageId[] }
     | { outcome: 'refused'; thread: Thread }
-    | { outcome: 'missing' }
-    | { outcome: 'revoked' }
+    | { outcome: 'missing' },
+    PersonAuthority
   >;
-  /** Takes back a deletion by the creator within `withinMs`, unless they have left. A cancelled reply stays cancelled. */
+  /** Takes back a deletion by the creator within `withinMs`. A cancelled reply stays cancelled. */
   restoreThread: AuditedMethod<
-    [threadId: ThreadId, userId: UserId, withinMs: number],
-    'restored' | 'missing'
+    [threadId: ThreadId, withinMs: number],
+    'restored' | 'missing',
+    PersonAuthority
   >;
   /**
    * Adds a prompt and its reply, or another reply to the last prompt, under the same conditions as `renameThread`. A
    * prompt is activity, like a rename; another reply is not. A reply that was superseded is no longer listed as unanswered.
    * `running`: one reply at a time. `outdated`: the prompt to replace is not the last one. `full`: it would exceed the
-   * budget, even with concurrent calls. `missing`: the thread is deleted, or its creator is no longer a member.
+   * budget, even with concurrent calls. `missing`: the thread is deleted.
    */
-  addReply: InOrganization<
-    [threadId: ThreadId, userId: UserId, reply: NewReply],
+  addReply: AuthorizedMethod<
+    [threadId: ThreadId, reply: NewReply],
     | { outcome: 'added' | 'running' | 'outdated' | 'missing' }
     | { outcome: 'full'; exceeded: 'messages' | 'bytes' }
-    | { outcome: 'refused'; thread: Thread }
+    | { outcome: 'refused'; thread: Thread },
+    PersonAuthority
   >;
-  /** Does not count as activity. `missing`: the thread is deleted, or the note names a user who is no longer a member. */
+  /** Whoever created the thread. Does not count as activity. `missing`: the thread is deleted. */
   setThreadPublished: AuditedMethod<[threadId: ThreadId, published: boolean], 'done' | 'missing'>;
 }
 

@@ -17,6 +17,8 @@ export interface Telemetry {
   replyLeft(outcome: AttemptOutcome, ms: number, organizationId: OrganizationId): void;
   /** A reply that no worker of this process ended: cancelled, or failed by its deadline. */
   replyEnded(outcome: 'cancelled' | 'failed', organizationId: OrganizationId): void;
+  /** Replies start over because the process that wrote them ended or stalled. */
+  repliesCrashed(count: number): void;
   mailAttempted(outcome: 'sent' | 'retried' | 'failed'): void;
   /** A log line was dropped because the output was blocked. */
   logLineDropped(): void;
@@ -43,6 +45,7 @@ export const noTelemetry: Telemetry = {
   replyBegan: ignore,
   replyLeft: ignore,
   replyEnded: ignore,
+  repliesCrashed: ignore,
   mailAttempted: ignore,
   logLineDropped: ignore,
   requestNotLogged: ignore,
@@ -60,11 +63,15 @@ export interface RequestSpan {
 
 /** Records what a request causes as spans of one trace. Attributes never contain prompts, documents or credentials. */
 export interface Tracing {
-  /** Undefined if nothing is traced. */
+  /**
+   * Undefined if nothing is traced. The span continues the trace that the headers name only if a trusted proxy sent them.
+   * Otherwise it starts a trace, with a link to that one: a stranger decides neither its id nor whether it is sampled.
+   */
   readonly request?: (
     traceId: string,
     method: string,
     headers: NodeJS.Dict<string | string[]>,
+    fromTrustedProxy: boolean,
   ) => RequestSpan;
   /** Runs `work` as a span of the current trace. Outside a trace it only runs it. */
   span<T>(name: string, attributes: SpanAttributes, work: () => T): T;

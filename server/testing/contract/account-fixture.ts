@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Acceptance } from '../../src/domain/account.ts';
 import type { AuditAction } from '../../src/domain/audit.ts';
+import type { ProofAuthority, SessionAuthority } from '../../src/domain/authority.ts';
 import type { OrganizationId, PasswordId, UserId } from '../../src/domain/id.ts';
 import type { MemberRole } from '../../src/domain/organization.ts';
 import { dayMs } from '../../src/domain/time.ts';
 import type { Membership, NewInvitation, NewMember, NewSession, Store } from '../../src/storage/store.ts';
-import { note, strangers, type World } from './fixture.ts';
+import { granted, note, strangers, type World } from './fixture.ts';
 
 export const day = dayMs;
 export const email = 'ada@example.org';
@@ -54,6 +55,21 @@ export function newSession(userId: UserId, change: Partial<NewSession> = {}): Ne
   return { tokenHash: freshHash(), userId, passwordHash: null, idleMs: day, lifeMs: 30 * day, ...change };
 }
 
+/** The authority of a session in the organization or, without one, for the person's own account. */
+export function bySession(
+  userId: UserId,
+  sessionHash: string,
+  organizationId: OrganizationId | null = null,
+  role: MemberRole = 'member',
+): SessionAuthority {
+  return { kind: 'session', userId, sessionHash, organizationId, role };
+}
+
+/** The store only writes down who it was. */
+export function proof(userId: UserId = strangers.user()): ProofAuthority {
+  return { kind: 'proof', userId };
+}
+
 /** Short forms of what people do in the tests. */
 export class Accounting {
   readonly #world: World;
@@ -67,11 +83,8 @@ export class Accounting {
     email: string,
     change: { role?: MemberRole; service?: boolean } = {},
   ): Promise<UserId> {
-    const added = await this.#world.store.addMember(
-      organizationId,
-      newMember(email, change),
-      note('member.added'),
-    );
+    const member = newMember(email, change);
+    const added = granted(await this.#world.store.addMember(organizationId, member, note('member.added')));
     assert.ok(added.outcome === 'added', added.outcome);
     return added.userId;
   }
@@ -97,8 +110,10 @@ export class Accounting {
       typeof password === 'string'
         ? { kind: 'chosen', password: { id: `pwd_${freshHash()}` as PasswordId, hash: password } }
         : { kind: 'proven', hash: password.proven };
-    const notes = { accepted: note('member.joined'), closed: note('password.voided') };
-    return store.acceptInvitation(tokenHash, acceptance, notes);
+    const change = { authority: proof() };
+    const accepted = note('member.joined', undefined, change);
+    const closed = note('password.voided', undefined, change);
+    return store.acceptInvitation(tokenHash, acceptance, { accepted, closed });
   }
 
   /** The person accepts a membership through a link of its organization, or of the operator. */
@@ -119,13 +134,30 @@ export class Accounting {
   }
 
   async acceptBySso(organizationId: OrganizationId, userId: UserId): Promise<void> {
-    const joined = note('member.joined', userId);
-    assert.equal(await this.#world.store.acceptMembership(organizationId, userId, joined), 'accepted');
+    const { store } = this.#world;
+    const session = await this.signIn(userId);
+    const joined = note('member.joined', userId, { authority: bySession(userId, session) });
+    assert.equal(await store.acceptMembership(organizationId, joined), 'accepted');
+    await store.endSession(session);
   }
 
-  changePassword(userId: UserId, current: string, next: string, keptTokenHash = '', store?: Store) {
-    const change = { current, next, keptTokenHash };
-    return (store ?? this.#world.store).changePassword(userId, change, note('password.changed', userId));
+  /** The person accepts the membership and signs in, both through single sign-on. */
+  async enter(organizationId: OrganizationId, userId: UserId): Promise<SessionAuthority> {
+    await this.acceptBySso(organizationId, userId);
+    return bySession(userId, await this.signIn(userId), organizationId);
+  }
+
+  /** Keeps the session, by default a new one that was started through single sign-on. */
+  async changePassword(
+    userId: UserId,
+    current: string,
+    next: string,
+    session?: string,
+    store: Store = this.#world.store,
+  ) {
+    const authority = bySession(userId, session ?? (await this.signIn(userId)));
+    const changed = note('password.changed', userId, { authority });
+    return store.changePassword({ current, next }, changed);
   }
 
   async hashes(email: string): Promise<readonly string[] | undefined> {
@@ -145,7 +177,7 @@ export class Accounting {
   /** Signs in by single sign-on, or by password if its hash is given. Returns the hash of the token. */
   async signIn(userId: UserId, change: Partial<NewSession> = {}): Promise<string> {
     const session = newSession(userId, change);
-    const started = note('session.started', userId);
+    const started = note('session.started', userId, { authority: proof(userId) });
     assert.equal(await this.#world.store.createSession(session, started), 'created');
     return session.tokenHash;
   }

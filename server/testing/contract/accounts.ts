@@ -90,7 +90,21 @@ function describePeople(world: () => World): void {
       const { people, organization, userId } = await oneMembership(world());
       await people.join(organization, userId, 'first');
       const session = await people.signIn(userId, { passwordHash: 'first' });
-      assert.equal(await people.changePassword(userId, 'other', 'second'), 'refused');
+      assert.equal(await people.changePassword(userId, 'other', 'second', session), 'refused');
+      assert.deepEqual(await people.hashes(email), ['first']);
+      assert.ok(await people.isLive(session));
+      assert.equal(await people.noted(organization, 'password.changed'), 0);
+    });
+
+    it('changes no password with a session that has ended or that is of another person', async () => {
+      const { store, people, organization, userId } = await oneMembership(world());
+      await people.join(organization, userId, 'first');
+      const session = await people.signIn(userId, { passwordHash: 'first' });
+      const ended = await people.signIn(userId);
+      await store.endSession(ended);
+      const bobs = await people.signIn(await people.add(organization, 'bob@example.org'));
+      for (const token of [ended, bobs])
+        assert.equal(await people.changePassword(userId, 'first', 'second', token), 'unauthorized');
       assert.deepEqual(await people.hashes(email), ['first']);
       assert.ok(await people.isLive(session));
       assert.equal(await people.noted(organization, 'password.changed'), 0);
@@ -108,12 +122,12 @@ function describePeople(world: () => World): void {
       await people.join(one, userId, 'first');
       await people.join(other, userId, 'second');
       const owner = await people.signIn(userId, { passwordHash: 'first' });
-      assert.equal(await people.changePassword(userId, 'second', 'first'), 'refused');
+      assert.equal(await people.changePassword(userId, 'second', 'first', owner), 'refused');
       const chosen = await people.accept(await people.invite(third, userId), 'first');
       assert.equal(chosen, 'refused');
       assert.deepEqual((await people.hashes(email))?.toSorted(), ['first', 'second']);
       assert.ok(await people.isLive(owner));
-      assert.equal(await people.changePassword(userId, 'second', 'second'), 'changed');
+      assert.equal(await people.changePassword(userId, 'second', 'second', owner), 'changed');
     });
 
     it('writes an audit note of a password change in the organizations that it enters only', async () => {

@@ -166,7 +166,7 @@ export function describeApplications(world: () => World): void {
       const second = await other.findApplicationGrant(application.id);
       assert.equal(second?.secretHash, hashOf(2));
       assert.ok(second.epoch > first);
-      await store.rotateSigningKey(newSigningKey('next'), true);
+      await store.rotateSigningKey(newSigningKey('next'), true, note());
       assert.ok((await epochOf(other, application.id)) > second.epoch);
       await store.updateOrganization(organizationId, { apiEnabled: false }, note());
       assert.equal((await other.findApplicationGrant(application.id))?.apiEnabled, false);

@@ -4,7 +4,17 @@ import type { AuditAction } from '../../src/domain/audit.ts';
 import type { LogPosition } from '../../src/domain/cursor.ts';
 import type { OrganizationId } from '../../src/domain/id.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { hashOf, newApplication, newDocument, note, putDocument, strangers, type World } from './fixture.ts';
+import { proof } from './account-fixture.ts';
+import {
+  granted,
+  hashOf,
+  newApplication,
+  newDocument,
+  note,
+  putDocument,
+  strangers,
+  type World,
+} from './fixture.ts';
 
 const newKey = (byte = 1) => ({
   id: strangers.key(),
@@ -35,15 +45,23 @@ export function describeAudits(world: () => World): void {
       const organization = await world().organization();
       const userId = await world().member(organization, 'ada@example.org');
       const detail = { name: 'Ünï 🧶', keys: 2, admin: true, account: null };
-      const mine = note('key.created', 'key_1', { actor: { kind: 'user', userId }, detail, traceId: 'mine' });
+      const authority = proof(userId);
+      const mine = note('key.created', 'key_1', { authority, detail, traceId: 'mine' });
+      const { authority: _, ...written } = mine;
       clock.pass(7);
       await store.writeAudit(organization, mine);
       assert.deepEqual((await store.listAudit(organization, { limit: 1 })).events, [
-        { ...mine, at: clock.ms, actorEmail: 'ada@example.org', subjectEmail: null },
+        {
+          ...written,
+          actor: { kind: 'user', userId },
+          at: clock.ms,
+          actorEmail: 'ada@example.org',
+          subjectEmail: null,
+        },
       ]);
       const kinds = ['operator', 'skein'] as const;
       for (const kind of kinds)
-        await store.writeAudit(organization, note('reply.failed', kind, { actor: { kind } }));
+        await store.writeAudit(organization, note('reply.failed', kind, { authority: { kind } }));
       const [skein, operator] = (await store.listAudit(organization, { limit: 2 })).events;
       assert.deepEqual([skein?.actor, skein?.actorEmail], [{ kind: 'skein' }, null]);
       assert.deepEqual([operator?.actor, operator?.actorEmail], [{ kind: 'operator' }, null]);
@@ -61,9 +79,10 @@ export function describeAudits(world: () => World): void {
     it('keeps events of an actor whom the store does not know', async () => {
       const { store } = world();
       const organization = await world().organization();
-      const actor = { kind: 'user', userId: strangers.user() } as const;
-      await store.writeAudit(organization, note('thread.deleted', 'thr_1', { actor }));
+      const authority = proof();
+      await store.writeAudit(organization, note('thread.deleted', 'thr_1', { authority }));
       const [event] = (await store.listAudit(organization, { limit: 1 })).events;
+      const actor = { kind: 'user', userId: authority.userId };
       assert.deepEqual([event?.actor, event?.actorEmail], [actor, null]);
     });
 
@@ -177,7 +196,7 @@ export function describeAudits(world: () => World): void {
       await Promise.all(
         Array.from({ length: 10 }, async (_, index) => {
           const node = nodes[index % 2]!;
-          const changed = await node.updateOrganization(organization, { dailyQuota: 8 }, note());
+          const changed = granted(await node.updateOrganization(organization, { dailyQuota: 8 }, note()));
           assert.equal(changed?.dailyQuota, 8);
           assert.equal(await node.revokeApiKey(organization, key.id, note('key.revoked', key.id)), 'revoked');
         }),

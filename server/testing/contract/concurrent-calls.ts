@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { OrganizationId, ThreadId, UserId } from '../../src/domain/id.ts';
-import { by, hashOf, newThread, note, strangers, type World } from './fixture.ts';
+import { by, granted, hashOf, newThread, noteBy, strangers, type World } from './fixture.ts';
 
 /** Stores may batch calls that arrive together. Callers must not see a difference. */
 export function describeConcurrentCalls(world: () => World): void {
@@ -24,28 +24,33 @@ export function describeConcurrentCalls(world: () => World): void {
       const idempotency = { key: 'k', bodyHash: hashOf(9), keepMs: 1000 };
       const first = newThread(userId, { idempotency });
       const fresh = [newThread(userId), newThread(userId)];
+      const unknownKey = { kind: 'key', userId, keyHash: hashOf(1) } as const;
       const settled = await Promise.allSettled([
-        store.createThread(organization, fresh[0]!),
-        store.createThread(organization, newThread(userId, { id: threads[0]! })),
-        store.createThread(organization, newThread(userId, { keyHash: hashOf(1) })),
-        store.createThread(organization, first),
-        store.createThread(organization, newThread(userId, { idempotency })),
+        store.createThread(organization, fresh[0]!, by(userId)),
+        store.createThread(organization, newThread(userId, { id: threads[0]! }), by(userId)),
+        store.createThread(organization, newThread(userId), unknownKey),
+        store.createThread(organization, first, by(first.userId)),
+        store.createThread(organization, newThread(userId, { idempotency }), by(userId)),
         store.createThread(
           organization,
           newThread(userId, { idempotency: { ...idempotency, bodyHash: hashOf(8) } }),
+          by(userId),
         ),
-        store.createThread(strangers.organization(), newThread(userId)),
-        store.createThread(organization, fresh[1]!),
+        store.createThread(strangers.organization(), newThread(userId), unknownKey),
+        store.createThread(organization, fresh[1]!, by(userId)),
       ]);
-      const outcomes = settled.map((each) => (each.status === 'fulfilled' ? each.value.outcome : 'failed'));
+      const outcomes = settled.map((each) => {
+        if (each.status === 'rejected') return 'failed';
+        return each.value === 'unauthorized' ? each.value : each.value.outcome;
+      });
       const expected = [
         'created',
         'failed',
-        'revoked',
+        'unauthorized',
         'created',
         'repeated',
         'key-reused',
-        'revoked',
+        'unauthorized',
         'created',
       ];
       assert.deepEqual(outcomes, expected);
@@ -61,7 +66,7 @@ export function describeConcurrentCalls(world: () => World): void {
       const { organization, userId, threads } = await makeAcme();
       const other = await makeAcme();
       const large = newThread(userId, { prompt: 'x'.repeat(100_000) });
-      await store.createThread(organization, large);
+      await store.createThread(organization, large, by(large.userId));
       const reader = { userId };
       const found = await Promise.all([
         ...threads.map((id) => store.getThread(organization, id, reader)),
@@ -86,14 +91,15 @@ export function describeConcurrentCalls(world: () => World): void {
       const { store } = world();
       const { organization, userId, threads } = await makeAcme();
       const [a, b, c, d] = threads as [ThreadId, ThreadId, ThreadId, ThreadId];
-      const stranger = by(await world().member(organization));
-      const renamed = await Promise.all([
-        store.renameThread(organization, a, by(userId), 'first'),
-        store.renameThread(organization, b, stranger, 'never'),
-        store.renameThread(organization, a, by(userId), 'second'),
-        store.renameThread(organization, strangers.thread(), by(userId), 'never'),
-        store.renameThread(organization, c, by(userId), 'third'),
+      const stranger = await world().member(organization);
+      const renamedAtOnce = await Promise.all([
+        store.renameThread(organization, a, 'first', by(userId)),
+        store.renameThread(organization, b, 'never', by(stranger)),
+        store.renameThread(organization, a, 'second', by(userId)),
+        store.renameThread(organization, strangers.thread(), 'never', by(userId)),
+        store.renameThread(organization, c, 'third', by(userId)),
       ]);
+      const renamed = renamedAtOnce.map(granted);
       assert.deepEqual(
         renamed.map((each) => [each.outcome, 'thread' in each && each.thread.id]),
         [
@@ -105,12 +111,13 @@ export function describeConcurrentCalls(world: () => World): void {
         ],
       );
       assert.equal((await store.findThread(organization, a))?.title, 'second');
-      const deleted = await Promise.all([
-        store.deleteThread(organization, a, by(userId), note()),
-        store.deleteThread(organization, a, by(userId), note()),
-        store.deleteThread(organization, b, stranger, note()),
-        store.deleteThread(organization, d, by(userId), note()),
+      const deletedAtOnce = await Promise.all([
+        store.deleteThread(organization, a, noteBy(userId)),
+        store.deleteThread(organization, a, noteBy(userId)),
+        store.deleteThread(organization, b, noteBy(stranger)),
+        store.deleteThread(organization, d, noteBy(userId)),
       ]);
+      const deleted = deletedAtOnce.map(granted);
       assert.deepEqual(
         deleted.map(({ outcome }) => outcome),
         ['deleted', 'refused', 'refused', 'deleted'],

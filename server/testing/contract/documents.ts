@@ -2,52 +2,70 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { defaultLimits } from '../../src/domain/limits.ts';
 import { passagesPerCommit } from '../../src/storage/sql/documents.ts';
+import { bySession, oneMembership } from './account-fixture.ts';
 import { passage, textsWith } from './document-fixture.ts';
-import { newDocument, note, putDocument, strangers, type World } from './fixture.ts';
+import { granted, newDocument, note, putDocument, strangers, type World } from './fixture.ts';
 
 export function describeDocuments(world: () => World): void {
   describe('documents', () => {
-    it('are neither added nor replaced if the confirmation before the last commit rejects', async () => {
-      const { store } = world();
-      const organization = await world().organization();
+    /** A document of many passages, and when the first of them are written. */
+    function large(name: string) {
+      const passages = Array.from({ length: 200 * passagesPerCommit }, () => passage('late', 'late'));
+      const isWriting = new Promise<void>((resolve) => {
+        Object.defineProperty(passages[0], 'heading', {
+          get() {
+            resolve();
+            return '';
+          },
+        });
+      });
+      return { document: newDocument({ name, title: 'B', passages }), isWriting };
+    }
+
+    async function signedIn() {
+      const { store, people, organization, userId } = await oneMembership(world());
+      await people.acceptBySso(organization, userId);
+      const signIn = async () => {
+        const authority = bySession(userId, await people.signIn(userId), organization);
+        return { authority, as: note('document.added', 'the subject', { authority }) };
+      };
+      return { store, people, organization, signIn };
+    }
+
+    it('are neither added nor replaced if the session ends before the last commit', async () => {
+      const { store, people, organization, signIn } = await signedIn();
       const budget = { documentsMax: 2, bytesMax: 1_000_000 };
       await putDocument(store, organization, newDocument({ name: 'a.md', title: 'A' }));
       for (const name of ['a.md', 'b.md']) {
-        const document = newDocument({ name, title: 'B', passages: [passage('late', 'late')] });
-        const refused = () => Promise.reject(new Error('signed out'));
-        await assert.rejects(
-          store.putDocument(organization, document, note(), budget, refused),
-          /signed out/,
-        );
+        const { authority, as } = await signIn();
+        const { document, isWriting } = large(name);
+        const put = store.putDocument(organization, document, budget, as);
+        await isWriting;
+        await store.endSession(authority.sessionHash);
+        assert.equal(await put, 'unauthorized');
       }
       assert.deepEqual(
         (await store.listDocuments(organization)).map(({ title }) => title),
         ['A'],
       );
       assert.deepEqual(await textsWith(store, organization, null, 'late'), [[]]);
-      const { outcome } = await store.putDocument(
-        organization,
-        newDocument({ name: 'c.md' }),
-        note(),
-        budget,
+      assert.equal(await people.noted(organization, 'document.added', 'the subject'), 0);
+      const { as } = await signIn();
+      const { outcome } = granted(
+        await store.putDocument(organization, newDocument({ name: 'c.md' }), budget, as),
       );
       assert.equal(outcome, 'added', 'rejected documents do not count');
     });
 
     it('leave nothing behind if a purge removes the organization while they are written', async () => {
-      const { store } = world();
-      const organization = await world().organization();
-      const budget = { documentsMax: 2, bytesMax: 1_000_000 };
+      const { store, organization, signIn } = await signedIn();
+      const { as } = await signIn();
+      const { document, isWriting } = large('a.md');
+      const put = store.putDocument(organization, document, { documentsMax: 2, bytesMax: 1_000_000 }, as);
+      await isWriting;
       let isPurged = false;
-      const confirm = async () => {
-        if (isPurged) throw new Error('signed out');
-        while (!isPurged) isPurged = (await store.purgeOrganization(organization)).done;
-      };
-      await assert.rejects(
-        store.putDocument(organization, newDocument(), note(), budget, confirm),
-        /signed out/,
-      );
-      assert.ok(isPurged);
+      while (!isPurged) isPurged = (await store.purgeOrganization(organization)).done;
+      assert.equal(await put, 'unauthorized');
       assert.deepEqual(await store.countPurge(organization, null), {});
     });
 
@@ -261,7 +279,7 @@ export function describeDocuments(world: () => World): void {
       const name = letters.slice(0, nameLength).join('');
       const accountId = letters.slice(nameLength).join('');
       const document = newDocument({ name, accountId });
-      assert.equal((await putDocument(store, organization, document)).outcome, 'added');
+      assert.equal(granted(await putDocument(store, organization, document)).outcome, 'added');
       const found = await store.findDocument(organization, document.id);
       assert.deepEqual([found?.name, found?.accountId], [name, accountId]);
     });
@@ -272,7 +290,7 @@ export function describeDocuments(world: () => World): void {
       const elsewhere = await world().organization();
       const most = { documentsMax: 2, bytesMax: 100 };
       const put = async (name: string, bytes: number, where = organization) =>
-        (await putDocument(store, where, newDocument({ name, bytes }), { within: most })).outcome;
+        granted(await putDocument(store, where, newDocument({ name, bytes }), { within: most })).outcome;
       assert.equal(await put('a', 101), 'too-many-bytes');
       assert.equal(await put('a', 60), 'added');
       assert.equal(await put('b', 41), 'too-many-bytes');

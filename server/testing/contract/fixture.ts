@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AuditAction } from '../../src/domain/audit.ts';
+import type { AnyAuthority, OperatorAuthority, PersonAuthority } from '../../src/domain/authority.ts';
 import {
   type ApplicationId,
   createIdGenerator,
@@ -11,6 +12,7 @@ import {
 } from '../../src/domain/id.ts';
 import type { ReplyDetails } from '../../src/domain/message.ts';
 import type { QuotaUse } from '../../src/domain/organization.ts';
+import type { UserPrincipal } from '../../src/domain/principal.ts';
 import type { RetentionKind } from '../../src/domain/retention.ts';
 import { traceIdStart } from '../../src/domain/traffic.ts';
 import type {
@@ -25,14 +27,14 @@ import type {
   NewReply,
   NewSigningKey,
   NewThread,
+  ReplyQueue,
   RetentionPlace,
   Store,
   ThreadBudget,
   TrafficReport,
-  Writer,
+  Unauthorized,
 } from '../../src/storage/store.ts';
 
-export const attemptsMax = 3;
 /** How a reply ends. */
 export const completed = {
   status: 'completed',
@@ -44,7 +46,7 @@ export const completed = {
 
 export interface Conversation {
   readonly organization: OrganizationId;
-  readonly thread: NewThread;
+  readonly thread: PersonsThread;
 }
 
 /** A trace ID as the service creates them: it contains the time at which the request arrived. */
@@ -158,10 +160,12 @@ export class World {
   }
 
   async member(organizationId: OrganizationId, email = `${ids.user()}@example.org`): Promise<UserId> {
-    const added = await this.store.addMember(
-      organizationId,
-      { candidateUserId: ids.user(), email, role: 'member', service: false, membersMax: 10_000 },
-      note('member.added'),
+    const added = granted(
+      await this.store.addMember(
+        organizationId,
+        { candidateUserId: ids.user(), email, role: 'member', service: false, membersMax: 10_000 },
+        note('member.added'),
+      ),
     );
     if (added.outcome !== 'added') throw new Error(added.outcome);
     return added.userId;
@@ -197,19 +201,22 @@ export class World {
     organizationId: OrganizationId,
     userId: UserId,
     change: Partial<NewThread> = {},
-  ): Promise<NewThread> {
+  ): Promise<PersonsThread> {
     const thread = newThread(userId, change);
-    await this.store.createThread(organizationId, thread);
+    await this.store.createThread(organizationId, thread, by(userId));
     return thread;
   }
 
   /** Claims up to `limit` replies of each organization with waiting replies. */
-  async claim(leaseMs: number, limit = 100, store: Store = this.store): Promise<ClaimedReply[]> {
-    const organizations = await store.organizationsWaiting(undefined, 100);
-    return store.claimReplies(
-      organizations.map((organizationId) => ({ organizationId, limit })),
-      leaseMs,
-    );
+  async claim(
+    leaseMs: number,
+    limit = 100,
+    store: Store = this.store,
+    queue?: ReplyQueue,
+  ): Promise<ClaimedReply[]> {
+    const organizations = await store.organizationsWaiting(undefined, 100, queue);
+    const shares = organizations.map((organizationId) => ({ organizationId, limit }));
+    return store.claimReplies(shares, leaseMs, queue);
   }
 
   /** The details of the thread's replies, in order of creation. */
@@ -219,9 +226,9 @@ export class World {
     return messages.flatMap((message) => (message.role === 'assistant' ? [message.details!] : []));
   }
 
-  /** Sweeps as every process does a few times a second. */
-  sweep(store: Store = this.store, { leases = true } = {}): Promise<FailedReply[]> {
-    return store.sweepReplies({ attemptsMax, leases });
+  /** Sweeps as every process does a few times a second. Returns the failed replies. */
+  async sweep(store: Store = this.store, { leases = true } = {}): Promise<readonly FailedReply[]> {
+    return (await store.sweepReplies({ leases })).failed;
   }
 
   /** Removes everything that is due. Returns the numbers of removed rows and of batches. */
@@ -272,11 +279,13 @@ export function idsOf(rows: readonly ListedThread[]): ThreadId[] {
   return rows.map(({ thread }) => thread.id);
 }
 
-export function newThread(userId: UserId, change: Partial<NewThread> = {}): NewThread {
+/** A thread to create, and the person who creates it. */
+export type PersonsThread = NewThread & { readonly userId: UserId };
+
+export function newThread(userId: UserId, change: Partial<NewThread> = {}): PersonsThread {
   return {
     id: ids.thread(),
     userId,
-    keyHash: null,
     title: 'A title',
     accountId: null,
     secondaryId: null,
@@ -289,9 +298,21 @@ export function newThread(userId: UserId, change: Partial<NewThread> = {}): NewT
   };
 }
 
-/** The user as a writer without a key. */
-export function by(userId: UserId): Writer {
-  return { userId, keyHash: null };
+export const operator = { kind: 'operator' } as const;
+export const skein = { kind: 'skein' } as const;
+
+/** The operator, in the name of the person: the store verifies nothing. Tests of `authorities.ts` use real authorities. */
+export function by(userId: UserId): PersonAuthority {
+  return { kind: 'operator', userId };
+}
+
+/** The person as the caller of a use case, in the operator's command. */
+export function principalOf(organizationId: OrganizationId, userId: UserId): UserPrincipal {
+  return { organizationId, userId, authority: by(userId) };
+}
+
+export function noteBy(userId: UserId): AuditNote<PersonAuthority> {
+  return note(undefined, undefined, { authority: by(userId) });
 }
 
 const wide: ThreadBudget = { messagesMax: 10_000, bytesMax: 100_000_000 };
@@ -336,24 +357,34 @@ export function putDocument(
   document: NewDocument,
   { within = budget, as = note('document.added', document.id) } = {},
 ): ReturnType<Store['putDocument']> {
-  return store.putDocument(organizationId, document, as, within);
+  return store.putDocument(organizationId, document, within, as);
 }
 
-/** An audit note of an operator's action. */
+type NoteChange = Partial<Omit<AuditNote, 'authority'>>;
+
+/** An audit note, of an operator's action by default. */
+export function note<A extends AnyAuthority>(
+  action: AuditAction | undefined,
+  subject: string | undefined,
+  change: NoteChange & { readonly authority: A },
+): AuditNote<A>;
+export function note(
+  action?: AuditAction,
+  subject?: string,
+  change?: NoteChange,
+): AuditNote<OperatorAuthority>;
 export function note(
   action: AuditAction = 'organization.changed',
   subject = 'the subject',
-  change: Partial<AuditNote> = {},
-): AuditNote {
-  return {
-    id: ids.event(),
-    actor: { kind: 'operator' },
-    traceId: 'trace',
-    action,
-    subject,
-    detail: {},
-    ...change,
-  };
+  change: NoteChange = {},
+): AuditNote<AnyAuthority> {
+  return { id: ids.event(), authority: operator, traceId: 'trace', action, subject, detail: {}, ...change };
+}
+
+/** The result of a write whose authority holds. */
+export function granted<T>(result: T | Unauthorized): T {
+  if (result === 'unauthorized') throw new Error('the write was not authorized');
+  return result as T;
 }
 
 type NewApplication = Parameters<Store['createApplication']>[1];

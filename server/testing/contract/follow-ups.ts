@@ -4,13 +4,18 @@ import type { MessageId, ThreadId } from '../../src/domain/id.ts';
 import { type AssistantMessage, deriveThreadStatus } from '../../src/domain/message.ts';
 import { failureReasons } from '../../src/domain/reply.ts';
 import type { NewReply, Store } from '../../src/storage/store.ts';
+import { email } from './account-fixture.ts';
 import {
   by,
   type Conversation,
   completed,
+  granted,
+  hashOf,
   newFollowUp,
   newRetry,
   note,
+  noteBy,
+  operator,
   strangers,
   type World,
 } from './fixture.ts';
@@ -34,14 +39,17 @@ export function describeFollowUps(world: () => World): void {
     }
     async function stopped(): Promise<Conversation> {
       const made = await conversation();
-      assert.equal((await world().store.cancelReplies(made.organization, made.thread.id)).length, 1);
+      assert.equal(
+        (await world().store.cancelReplies(made.organization, made.thread.id, operator)).length,
+        1,
+      );
       return made;
     }
     const add = async (
       { organization, thread }: Conversation,
       reply: NewReply,
       store: Store = world().store,
-    ) => (await store.addReply(organization, thread.id, thread.userId, reply)).outcome;
+    ) => granted(await store.addReply(organization, thread.id, reply, by(thread.userId))).outcome;
     async function read({ organization, thread }: Conversation) {
       const found = await world().store.getThread(organization, thread.id);
       assert.ok(found);
@@ -129,9 +137,9 @@ export function describeFollowUps(world: () => World): void {
       clock.ms -= 3_600_000;
       const second = newFollowUp({ prompt: { messageId: early(5), content: '2' }, replyId: early(6) });
       assert.equal(await add(made, second), 'added');
-      await store.cancelReplies(organization, thread.id);
+      await store.cancelReplies(organization, thread.id, operator);
       assert.equal(await add(made, newRetry({ replyId: early(3) }), await world().node()), 'added');
-      await store.cancelReplies(organization, thread.id);
+      await store.cancelReplies(organization, thread.id, operator);
       const third = newFollowUp({ prompt: { messageId: early(1), content: '3' }, replyId: early(2) });
       assert.equal(await add(made, third), 'added');
 
@@ -184,7 +192,7 @@ export function describeFollowUps(world: () => World): void {
             (message) => message.role === 'assistant' && message.completedAt === null,
           );
           assert.equal(running.length, 1, `round ${round}`);
-          await world().store.cancelReplies(made.organization, made.thread.id);
+          await world().store.cancelReplies(made.organization, made.thread.id, operator);
         }
       });
     }
@@ -198,7 +206,7 @@ export function describeFollowUps(world: () => World): void {
         // Concurrent calls wait here, and act on the state that they find afterwards.
         const creates = [0, 1, 2, 3].map(() => world().thread(organization, thread.userId));
         const adding = add(made, round % 2 === 0 ? newFollowUp() : newRetry(), nodes[0]);
-        const deleted = await nodes[1].deleteThread(organization, thread.id, by(thread.userId), note());
+        const deleted = granted(await nodes[1].deleteThread(organization, thread.id, noteBy(thread.userId)));
         const outcome = await adding;
         await Promise.all(creates);
         assert.ok(outcome === 'added' || outcome === 'missing', outcome);
@@ -220,7 +228,7 @@ export function describeFollowUps(world: () => World): void {
       clock.pass(5);
       const [first, second] = [newRetry(), newRetry()];
       assert.equal(await add(made, first), 'added');
-      await store.cancelReplies(organization, thread.id);
+      await store.cancelReplies(organization, thread.id, operator);
       assert.equal(await add(made, second), 'added');
       assert.deepEqual(await idsOfMessages(made), [
         thread.messageId,
@@ -243,14 +251,14 @@ export function describeFollowUps(world: () => World): void {
       const budget = { messagesMax: 5, bytesMax: 1000 };
       assert.equal(await add(made, newFollowUp({ budget })), 'added');
       assert.equal(await add(made, newFollowUp({ budget })), 'running');
-      await store.cancelReplies(organization, thread.id);
+      await store.cancelReplies(organization, thread.id, operator);
       const before = await read(made);
       const full = { outcome: 'full', exceeded: 'messages' };
-      const addAny = (reply: NewReply) => store.addReply(organization, thread.id, thread.userId, reply);
+      const addAny = (reply: NewReply) => store.addReply(organization, thread.id, reply, by(thread.userId));
       assert.deepEqual(await addAny(newFollowUp({ budget })), full);
       assert.deepEqual(await read(made), before);
       assert.equal(await add(made, newRetry({ budget })), 'added');
-      await store.cancelReplies(organization, thread.id);
+      await store.cancelReplies(organization, thread.id, operator);
       assert.deepEqual(await addAny(newRetry({ budget })), full);
       assert.equal(await add(made, newFollowUp({ budget: { ...budget, messagesMax: 7 } })), 'added');
     });
@@ -271,7 +279,7 @@ export function describeFollowUps(world: () => World): void {
       const asked = { messageId: strangers.message(), content: 'ü' };
       const followUp = (bytesMax: number) =>
         newFollowUp({ prompt: asked, budget: { messagesMax: 100, bytesMax } });
-      const addAny = (reply: NewReply) => store.addReply(organization, thread.id, thread.userId, reply);
+      const addAny = (reply: NewReply) => store.addReply(organization, thread.id, reply, by(thread.userId));
       const full = { outcome: 'full', exceeded: 'bytes' };
       assert.deepEqual(await addAny(followUp(stored + 1)), full);
       assert.deepEqual(await addAny(newRetry({ budget: { messagesMax: 100, bytesMax: stored - 1 } })), full);
@@ -290,7 +298,7 @@ export function describeFollowUps(world: () => World): void {
           const seen: string[] = [];
           while (!seen.includes('full')) {
             seen.push(await add(made, (place % 3 === 0 ? newRetry : newFollowUp)({ budget }), node));
-            await node.cancelReplies(organization, thread.id);
+            await node.cancelReplies(organization, thread.id, operator);
           }
           return seen;
         }),
@@ -310,7 +318,7 @@ export function describeFollowUps(world: () => World): void {
       await store.setThreadPublished(organization, thread.id, true, note());
       const before = await read(made);
       const addAs = (userId: typeof bob, id: ThreadId = thread.id, reply = newFollowUp()) =>
-        store.addReply(organization, id, userId, reply);
+        store.addReply(organization, id, reply, by(userId));
       assert.deepEqual(await addAs(bob), { outcome: 'refused', thread: before.thread });
       assert.deepEqual(await addAs(bob, thread.id, newRetry()), {
         outcome: 'refused',
@@ -318,7 +326,7 @@ export function describeFollowUps(world: () => World): void {
       });
       assert.deepEqual(await addAs(thread.userId, strangers.thread()), { outcome: 'missing' });
       assert.deepEqual(await read(made), before);
-      await store.deleteThread(organization, thread.id, by(thread.userId), note());
+      await store.deleteThread(organization, thread.id, noteBy(thread.userId));
       const deleted = await read(made);
       for (const userId of [thread.userId, bob]) {
         assert.deepEqual(await addAs(userId), { outcome: 'missing' });
@@ -330,15 +338,24 @@ export function describeFollowUps(world: () => World): void {
     it('are not accepted from a creator who has left the organization', async () => {
       const { store } = world();
       const organization = await world().organization();
-      const userId = await world().member(organization, 'ada@example.org');
+      const userId = await world().member(organization, email);
       const made = { organization, thread: await world().thread(organization, userId) };
-      await store.cancelReplies(organization, made.thread.id);
+      const keyOf = async (byte: number) => {
+        const keyHash = hashOf(byte);
+        const key = { id: strangers.key(), hash: keyHash, hint: '', name: '', userId, createdBy: null };
+        assert.equal(await store.createApiKey(organization, key, note()), 'created');
+        return { kind: 'key', userId, keyHash } as const;
+      };
+      const key = await keyOf(77);
+      await store.cancelReplies(organization, made.thread.id, operator);
       const before = await read(made);
-      await store.removeMember(organization, 'ada@example.org', false, note());
-      for (const reply of [newFollowUp(), newRetry()]) assert.equal(await add(made, reply), 'missing');
+      await store.removeMember(organization, email, false, note());
+      for (const reply of [newFollowUp(), newRetry()])
+        assert.equal(await store.addReply(organization, made.thread.id, reply, key), 'unauthorized');
       assert.deepEqual(await read(made), before);
-      await world().member(organization, 'ada@example.org');
-      assert.equal(await add(made, newRetry()), 'added');
+      await world().member(organization, email);
+      const again = await store.addReply(organization, made.thread.id, newRetry(), await keyOf(78));
+      assert.deepEqual(again, { outcome: 'added' });
     });
 
     it('return the verdict of each reply from the commit that ends it', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Listing } from '../../src/storage/store.ts';
+import { Accounting } from './account-fixture.ts';
 import {
   by,
   hashOf,
@@ -10,6 +11,8 @@ import {
   newRetry,
   newThread,
   note,
+  noteBy,
+  operator,
   putDocument,
   strangers,
   trafficReport,
@@ -22,7 +25,8 @@ export function describeForeignOrganizations(world: () => World): void {
       const { store } = world();
       const home = await world().organization({ name: 'Home' });
       const foreign = await world().organization({ name: 'Foreign' });
-      const userId = await world().member(home, 'ada@example.org');
+      const people = new Accounting(world());
+      const userId = await people.add(home, 'ada@example.org');
       const thread = await world().thread(home, userId, { accountId: 'a' });
       await store.setThreadPublished(home, thread.id, true, note());
       const key = { id: strangers.key(), name: '', userId, hash: hashOf(1), hint: '', createdBy: null };
@@ -39,8 +43,9 @@ export function describeForeignOrganizations(world: () => World): void {
       const use = trafficReport({ organizationId: home, credentialId: key.id });
       await store.addTraffic([use]);
       const [gone, idle] = [await world().thread(home, userId), await world().thread(home, userId)];
-      await store.deleteThread(home, gone.id, by(userId), note());
-      await store.cancelReplies(home, idle.id);
+      await store.deleteThread(home, gone.id, noteBy(userId));
+      await store.cancelReplies(home, idle.id, operator);
+      const session = await people.enter(home, userId);
       const before = await snapshot();
 
       assert.equal(await store.getThread(foreign, thread.id), undefined);
@@ -50,20 +55,24 @@ export function describeForeignOrganizations(world: () => World): void {
       assert.deepEqual(await store.listMessages(foreign, thread.id, all), []);
       assert.equal(await store.threadVersion(foreign, thread.id, { userId }), undefined);
       assert.equal(await store.findRunningReply(foreign, thread.id, { userId }), undefined);
-      assert.deepEqual(await store.renameThread(foreign, thread.id, by(userId), 'x'), { outcome: 'revoked' });
-      assert.deepEqual(await store.deleteThread(foreign, thread.id, by(userId), note()), {
+      for (const authority of [session, { kind: 'key', userId, keyHash: key.hash } as const]) {
+        assert.equal(await store.renameThread(foreign, thread.id, 'x', authority), 'unauthorized');
+        assert.equal(await store.createThread(foreign, newThread(userId), authority), 'unauthorized');
+      }
+      assert.deepEqual(await store.renameThread(foreign, thread.id, 'x', by(userId)), { outcome: 'missing' });
+      assert.deepEqual(await store.deleteThread(foreign, thread.id, noteBy(userId)), {
         outcome: 'missing',
       });
       assert.equal(await store.setThreadPublished(foreign, thread.id, false, note()), 'missing');
       const rating = { value: 'down', comment: null } as const;
-      assert.equal(await store.rateReply(foreign, idle.id, idle.replyId, userId, rating), 'missing');
-      assert.equal(await store.rateReply(home, idle.id, idle.replyId, userId, rating), 'done');
+      assert.equal(await store.rateReply(foreign, idle.id, idle.replyId, rating, by(userId)), 'missing');
+      assert.equal(await store.rateReply(home, idle.id, idle.replyId, rating, by(userId)), 'done');
       assert.deepEqual(await store.listRatings(foreign, idle.id, userId), []);
       const unanswered = await store.listUnanswered(foreign, userId, { limit: 5 });
       assert.deepEqual(unanswered, { rows: [], next: null });
-      assert.equal(await store.restoreThread(foreign, gone.id, userId, 1000, note()), 'missing');
+      assert.equal(await store.restoreThread(foreign, gone.id, 1000, noteBy(userId)), 'missing');
       for (const reply of [newFollowUp(), newRetry()]) {
-        const added = await store.addReply(foreign, idle.id, userId, reply);
+        const added = await store.addReply(foreign, idle.id, reply, by(userId));
         assert.deepEqual(added, { outcome: 'missing' });
       }
       assert.deepEqual(await store.listAccounts(foreign, userId, '', 10), []);
@@ -123,7 +132,7 @@ export function describeForeignOrganizations(world: () => World): void {
       assert.equal(await store.releaseReply(stolen, { delayMs: 0, failure: '' }), false);
       assert.deepEqual(await store.renewReplies([stolen], 1000), [stolen]);
       assert.deepEqual(await store.endedReplies([stolen]), [stolen]);
-      assert.deepEqual(await store.cancelReplies(foreign, thread.id), []);
+      assert.deepEqual(await store.cancelReplies(foreign, thread.id, operator), []);
       await store.releaseReply(stolen);
       assert.deepEqual(await store.claimReplies([{ organizationId: foreign, limit: 10 }], 1000), []);
       assert.deepEqual(await store.organizationsWaiting(undefined, 10), []);
@@ -161,9 +170,9 @@ export function describeForeignOrganizations(world: () => World): void {
       await world().member(foreign, 'ada@example.org');
       const { id } = await world().thread(home, userId);
       const missing = { outcome: 'missing' };
-      assert.deepEqual(await store.renameThread(foreign, id, by(userId), 'x'), missing);
-      assert.deepEqual(await store.deleteThread(foreign, id, by(userId), note()), missing);
-      assert.deepEqual(await store.cancelReplies(foreign, id, userId), []);
+      assert.deepEqual(await store.renameThread(foreign, id, 'x', by(userId)), missing);
+      assert.deepEqual(await store.deleteThread(foreign, id, noteBy(userId)), missing);
+      assert.deepEqual(await store.cancelReplies(foreign, id, by(userId)), []);
     });
 
     it('keeps its own thread under an id that another organization also uses', async () => {
@@ -172,9 +181,9 @@ export function describeForeignOrganizations(world: () => World): void {
       const userId = await world().member(home, 'ada@example.org');
       await world().member(foreign, 'ada@example.org');
       const made = newThread(userId, { title: 'Home' });
-      await store.createThread(home, made);
-      await store.createThread(foreign, { ...made, title: 'Foreign' });
-      await store.deleteThread(foreign, made.id, by(userId), note());
+      await store.createThread(home, made, by(made.userId));
+      await store.createThread(foreign, { ...made, title: 'Foreign' }, by(userId));
+      await store.deleteThread(foreign, made.id, noteBy(userId));
       const kept = await store.getThread(home, made.id);
       assert.equal(kept?.thread.title, 'Home');
       assert.equal(kept?.thread.deletedAt, null);

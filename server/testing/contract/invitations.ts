@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { undoMs } from '../../src/domain/thread.ts';
 import { Accounting, day, email, newInvitation, oneMembership, twoMemberships } from './account-fixture.ts';
 import { newKey } from './api-keys.ts';
-import { by, note, strangers, type World } from './fixture.ts';
+import { by, note, skein, strangers, type World } from './fixture.ts';
 
 export function describeInvitations(world: () => World): void {
   describe('invitations', () => {
@@ -77,7 +77,7 @@ export function describeInvitations(world: () => World): void {
     it('rejects such a link while the person can restore a thread that they deleted', async () => {
       const { store, clock, people, one, other, userId } = await twoMemberships(world());
       const { id } = await world().thread(one, userId);
-      await store.deleteThread(one, id, by(userId), note('thread.deleted', id));
+      await store.deleteThread(one, id, note('thread.deleted', id, { authority: by(userId) }));
       clock.pass(undoMs);
       const link = newInvitation(userId);
       assert.equal(await store.createInvitation(one, link, note('member.invited')), 'operator-only');
@@ -164,7 +164,8 @@ export function describeInvitations(world: () => World): void {
       assert.deepEqual(outcomes.toSorted(), ['created', ...Array(11).fill('live')]);
       assert.equal(await people.noted(organization, 'password.link-requested', userId), 1);
       const mail = await store.claimMail('', day);
-      await store.settleMail(mail!, { state: 'failed', note: note('member.mail-failed') });
+      const failed = note('member.mail-failed', undefined, { authority: skein });
+      await store.settleMail(mail!, { state: 'failed', note: failed });
       assert.deepEqual([await ask(), await ask()], ['created', 'live']);
       clock.pass(hour);
       assert.deepEqual([await ask(), await ask()], ['created', 'live']);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { KeyRequestId, OrganizationId, UserId } from '../../src/domain/id.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { day, freshHash } from './account-fixture.ts';
-import { note, strangers, type World } from './fixture.ts';
+import { by, granted, note, noteBy, strangers, type World } from './fixture.ts';
 
 let requests = 0;
 
@@ -13,18 +13,19 @@ export function describeKeyRequests(world: () => World): void {
   async function ask(organizationId: OrganizationId, userId: UserId, store: Store = world().store) {
     requests += 1;
     const id = `req_${String(requests).padStart(6, '0')}` as KeyRequestId;
-    const request = { id, userId, name: 'Laptop', keepMs: day, waitingMax: 2 };
-    return { id, outcome: await store.createKeyRequest(organizationId, request, note('key.requested', id)) };
+    const request = { id, name: 'Laptop', keepMs: day, waitingMax: 2 };
+    const requested = note('key.requested', id, { authority: by(userId) });
+    return { id, outcome: await store.createKeyRequest(organizationId, request, requested) };
   }
 
   async function decide(
     organizationId: OrganizationId,
     id: KeyRequestId,
-    by: UserId,
+    admin: UserId,
     state: 'approved' | 'declined' = 'approved',
   ) {
     const decided = note(`key.${state}`, id);
-    return world().store.decideKeyRequest(organizationId, id, { state, by, keepMs: day }, decided);
+    return world().store.decideKeyRequest(organizationId, id, { state, by: admin, keepMs: day }, decided);
   }
 
   async function organizationOfTwo() {
@@ -52,7 +53,12 @@ export function describeKeyRequests(world: () => World): void {
       ]);
       const secret = newSecret();
       const redeem = (user: UserId) =>
-        store.redeemKeyRequest(organization, id, user, secret, note('key.revealed', secret.id));
+        store.redeemKeyRequest(
+          organization,
+          id,
+          secret,
+          note('key.revealed', secret.id, { authority: by(user) }),
+        );
       assert.equal(await redeem(userId), 'missing', 'not before it is approved');
       clock.pass(5);
       assert.equal(await decide(organization, id, admin), 'decided');
@@ -83,7 +89,7 @@ export function describeKeyRequests(world: () => World): void {
       assert.equal(await decide(organization, declined.id, admin, 'declined'), 'decided');
       assert.equal(await decide(organization, late.id, admin), 'decided');
       const redeem = (id: KeyRequestId) =>
-        store.redeemKeyRequest(organization, id, userId, newSecret(), note());
+        store.redeemKeyRequest(organization, id, newSecret(), noteBy(userId));
       assert.equal(await redeem(declined.id), 'missing');
       clock.pass(day);
       assert.equal(await redeem(late.id), 'missing');
@@ -130,7 +136,7 @@ export function describeKeyRequests(world: () => World): void {
         },
         note(),
       );
-      assert.ok(robot.outcome === 'added');
+      assert.ok(robot !== 'unauthorized' && robot.outcome === 'added');
       for (const [home, user] of [
         [organization, robot.userId],
         [organization, strangers.user()],
@@ -141,10 +147,10 @@ export function describeKeyRequests(world: () => World): void {
       assert.equal(await decide(foreign, id, admin), 'missing');
       assert.deepEqual(await store.listKeyRequests(foreign), []);
       assert.equal(await decide(organization, id, admin), 'decided');
-      assert.equal(await store.redeemKeyRequest(foreign, id, userId, newSecret(), note()), 'missing');
+      assert.equal(await store.redeemKeyRequest(foreign, id, newSecret(), noteBy(userId)), 'missing');
       await store.updateOrganization(organization, { apiEnabled: false }, note());
       assert.equal((await ask(organization, userId)).outcome, 'api-disabled');
-      const refused = await store.redeemKeyRequest(organization, id, userId, newSecret(), note());
+      const refused = await store.redeemKeyRequest(organization, id, newSecret(), noteBy(userId));
       assert.equal(refused, 'api-disabled');
     });
 
@@ -156,7 +162,7 @@ export function describeKeyRequests(world: () => World): void {
       await store.removeMember(organization, 'ada@example.org', false, note());
       assert.deepEqual(await store.listKeyRequests(organization), []);
       assert.equal(await world().member(organization, 'ada@example.org'), userId);
-      assert.equal(await store.redeemKeyRequest(organization, id, userId, newSecret(), note()), 'missing');
+      assert.equal(await store.redeemKeyRequest(organization, id, newSecret(), noteBy(userId)), 'missing');
     });
   });
 
@@ -206,19 +212,23 @@ export function describeKeyRequests(world: () => World): void {
       const { organization, userId } = await organizationOfTwo();
       const old = await keyOf(organization, userId);
       assert.equal(await rotate(organization, old, day).rotated, 'rotated');
-      const writer = { userId, keyHash: old.hash };
+      const writer = { kind: 'key', userId, keyHash: old.hash } as const;
       const thread = await world().thread(organization, userId);
       clock.pass(day - 1);
       assert.ok(await node.findKeyGrant(old.hash));
       assert.ok(await node.admitKey(old.hash, 1));
-      assert.equal((await store.renameThread(organization, thread.id, writer, 'a')).outcome, 'renamed');
+      assert.equal(
+        granted(await store.renameThread(organization, thread.id, 'a', writer)).outcome,
+        'renamed',
+      );
       assert.equal(await rotate(organization, old).rotated, 'revoked', 'it was already rotated');
       clock.pass(1);
       for (const one of [store, node]) {
         assert.equal(await one.findKeyGrant(old.hash), undefined);
         assert.equal(await one.admitKey(old.hash, 1), undefined);
-        assert.equal((await one.renameThread(organization, thread.id, writer, 'b')).outcome, 'revoked');
-        assert.equal((await one.deleteThread(organization, thread.id, writer, note())).outcome, 'revoked');
+        assert.equal(await one.renameThread(organization, thread.id, 'b', writer), 'unauthorized');
+        const deleted = note('thread.deleted', thread.id, { authority: writer });
+        assert.equal(await one.deleteThread(organization, thread.id, deleted), 'unauthorized');
       }
     });
 

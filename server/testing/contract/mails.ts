@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ClaimedMail, Store } from '../../src/storage/store.ts';
 import { Accounting, day, freshHash, oneMembership } from './account-fixture.ts';
-import { note, type World } from './fixture.ts';
+import { note, operator, skein, type World } from './fixture.ts';
 
 const leaseMs = 60_000;
 const sealedLink = 'sealed';
@@ -68,7 +68,10 @@ export function describeMails(world: () => World): void {
       await store.settleMail(mail, { state: 'sent' });
       assert.equal(await mailState(mail), 'sent');
       await store.settleMail(again, { state: 'waiting', retryMs: 0 });
-      await store.settleMail(again, { state: 'failed', note: note('member.mail-failed') });
+      await store.settleMail(again, {
+        state: 'failed',
+        note: note('member.mail-failed', undefined, { authority: skein }),
+      });
       clock.pass(day);
       assert.deepEqual([await claim(), await mailState(mail)], [undefined, 'sent']);
     });
@@ -88,14 +91,20 @@ export function describeMails(world: () => World): void {
       clock.pass(leaseMs);
       assert.equal((await claim())?.attempts, 2);
       await store.settleMail(late, { state: 'waiting', retryMs: 0 });
-      await store.settleMail(late, { state: 'failed', note: note('member.mail-failed') });
+      await store.settleMail(late, {
+        state: 'failed',
+        note: note('member.mail-failed', undefined, { authority: skein }),
+      });
       assert.deepEqual([await claim(), await mailState(late)], [undefined, 'waiting']);
     });
 
     it('are given up with a note in the audit log', async () => {
       const { store, clock, people, organization, userId, tokenHash } = await mailed();
       const mail = (await claim())!;
-      const failed = { state: 'failed', note: note('member.mail-failed', userId) } as const;
+      const failed = {
+        state: 'failed',
+        note: note('member.mail-failed', userId, { authority: skein }),
+      } as const;
       await store.settleMail(mail, failed);
       clock.pass(leaseMs);
       assert.deepEqual([await claim(), await mailState(mail)], [undefined, 'failed']);
@@ -162,7 +171,7 @@ export function describeMails(world: () => World): void {
       const organization = await world().organization();
       const ada = await world().member(organization);
       const count = (period: 'mail' | 'day') =>
-        store.countPrompt(organization, ada, { period, personMax: 1, organizationMax: 9 });
+        store.countPrompt(organization, ada, { period, personMax: 1, organizationMax: 9 }, operator);
       assert.deepEqual([await count('mail'), await count('day')], ['counted', 'counted']);
       for (const period of ['mail', 'day'] as const)
         assert.partialDeepStrictEqual(await count(period), { over: 'person' });

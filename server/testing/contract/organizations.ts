@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { note, strangers, type World } from './fixture.ts';
+import { granted, note, strangers, type World } from './fixture.ts';
 
 export function describeOrganizations(world: () => World): void {
   describe('organizations', () => {
@@ -17,8 +17,8 @@ export function describeOrganizations(world: () => World): void {
     it('changes only the given values', async () => {
       const { store } = world();
       const id = await world().organization({ apiEnabled: true, dailyQuota: 7 });
-      assert.equal((await store.updateOrganization(id, { dailyQuota: 8 }, note()))?.apiEnabled, true);
-      const changed = await store.updateOrganization(id, { apiEnabled: false }, note());
+      assert.equal(granted(await store.updateOrganization(id, { dailyQuota: 8 }, note()))?.apiEnabled, true);
+      const changed = granted(await store.updateOrganization(id, { apiEnabled: false }, note()));
       assert.equal(changed?.dailyQuota, 8);
       assert.equal(changed?.apiEnabled, false);
       assert.equal(

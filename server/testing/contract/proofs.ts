@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KeyRequestId, OrganizationId, PasswordId, UserId } from '../../src/domain/id.ts';
-import { Accounting, day, oneMembership } from './account-fixture.ts';
+import { Accounting, bySession, day, oneMembership, proof } from './account-fixture.ts';
 import { newKey } from './api-keys.ts';
 import { hashOf, note, strangers, type World } from './fixture.ts';
 
@@ -66,9 +66,9 @@ export function describeProofs(world: () => World): void {
       assert.equal(await people.changePassword(userId, 'hijacker', 'changed', hijacker), 'changed');
       const live = () => Promise.all([hijacker, again, own].map((token) => people.isLive(token)));
       assert.deepEqual(await live(), [true, false, true]);
-      const session = await store.findSession(hijacker, undefined);
-      const everywhere = note('session.ended-everywhere', userId);
-      assert.equal(await store.endSessions(userId, session!.access, everywhere), 1);
+      const authority = bySession(userId, hijacker);
+      const everywhere = note('session.ended-everywhere', userId, { authority });
+      assert.equal(await store.endSessions(everywhere), 1);
       assert.deepEqual(await live(), [false, false, true]);
       for (const action of ['password.changed', 'session.ended-everywhere'] as const)
         assert.deepEqual(
@@ -97,8 +97,8 @@ export function describeProofs(world: () => World): void {
       assert.deepEqual(await people.standing(session), { entered: [], pending: both });
       await people.acceptBySso(other, userId);
       assert.deepEqual(await people.standing(session), { entered: [other], pending: [one] });
-      const again = note('member.joined', userId);
-      assert.equal(await store.acceptMembership(other, userId, again), 'missing', 'it is accepted');
+      const again = note('member.joined', userId, { authority: bySession(userId, session) });
+      assert.equal(await store.acceptMembership(other, again), 'missing', 'it is accepted');
       assert.equal(await people.noted(other, 'member.joined', userId), 1);
     });
 
@@ -172,7 +172,11 @@ export function describeProofs(world: () => World): void {
       await keyOf(one, userId, 2, true);
       const hijacker = await people.signIn(userId, { passwordHash: 'hijacker' });
       const reset = await people.invite(other, userId, { resets: true, byOperator: false });
-      const notes = { accepted: note('password.changed', userId), closed: note('password.voided', userId) };
+      const change = { authority: proof(userId) };
+      const notes = {
+        accepted: note('password.changed', userId, change),
+        closed: note('password.voided', userId, change),
+      };
       const password = { id: 'pwd_reset' as PasswordId, hash: 'reset' };
       const accepted = await store.acceptInvitation(reset, { kind: 'chosen', password }, notes);
       assert.equal(accepted, 'accepted');
@@ -207,15 +211,38 @@ export function describeProofs(world: () => World): void {
       assert.deepEqual(await people.hashes(email), ['own']);
     });
 
+    it('accept no membership without its link', async () => {
+      const { store } = world();
+      const { people, other, userId } = await hijacked();
+      const hijacker = await people.signIn(userId, { passwordHash: 'hijacker' });
+      const ended = await people.signIn(userId);
+      await store.endSession(ended);
+      const bobs = await people.signIn(await people.add(other, 'bob@example.org'));
+      for (const token of [hijacker, ended, bobs]) {
+        const joined = note('member.joined', userId, { authority: bySession(userId, token) });
+        assert.equal(await store.acceptMembership(other, joined), 'unauthorized');
+      }
+      assert.equal((await store.findMember(other, email))?.opened, false);
+      assert.equal(await people.noted(other, 'member.joined'), 0);
+    });
+
     it('do not enter the membership of a service account', async () => {
       const { store } = world();
       const people = new Accounting(world());
-      const organization = await world().organization();
-      const robot = await people.add(organization, 'robot@example.org', { service: true });
-      assert.equal(await store.acceptMembership(organization, robot, note('member.joined')), 'missing');
-      const foreign = await world().organization();
-      const userId = await people.add(organization, email);
-      assert.equal(await store.acceptMembership(foreign, userId, note('member.joined')), 'missing');
+      const [asPerson, asRobot, foreign] = [
+        await world().organization(),
+        await world().organization(),
+        await world().organization(),
+      ];
+      const userId = await people.add(asPerson, email);
+      await people.add(asRobot, email, { service: true });
+      const joined = note('member.joined', userId, {
+        authority: bySession(userId, await people.signIn(userId)),
+      });
+      for (const organization of [asRobot, foreign])
+        assert.equal(await store.acceptMembership(organization, joined), 'missing');
+      assert.equal((await store.findMember(asRobot, email))?.opened, false);
+      assert.equal(await store.acceptMembership(asPerson, joined), 'accepted');
     });
   });
 
@@ -225,22 +252,23 @@ export function describeProofs(world: () => World): void {
       const { people, organization, userId } = await oneMembership(world());
       await people.join(organization, userId, 'first');
       const sessionHash = await people.signIn(userId, { passwordHash: 'first' });
-      const bySession = () => note('key.created', 'key', { actor: { kind: 'user', userId }, sessionHash });
+      const authority = bySession(userId, sessionHash, organization);
+      const noted = () => note('key.created', 'key', { authority });
       const requestId = 'req_ended' as KeyRequestId;
-      const request = { id: requestId, userId, name: '', keepMs: day, waitingMax: 1 };
-      assert.equal(await store.createKeyRequest(organization, request, bySession()), 'created');
+      const request = { id: requestId, name: '', keepMs: day, waitingMax: 1 };
+      assert.equal(await store.createKeyRequest(organization, request, noted()), 'created');
       const approval = { state: 'approved', by: userId, keepMs: day } as const;
-      await store.decideKeyRequest(organization, requestId, approval, bySession());
+      await store.decideKeyRequest(organization, requestId, approval, noted());
       const key = newKey(userId, 1, userId);
-      assert.equal(await store.createApiKey(organization, key, bySession()), 'created');
+      assert.equal(await store.createApiKey(organization, key, noted()), 'created');
 
       await store.endSession(sessionHash);
       const next = { ...newKey(userId, 2), createdBy: userId };
-      assert.equal(await store.createApiKey(organization, next, bySession()), 'signed-out');
+      assert.equal(await store.createApiKey(organization, next, noted()), 'unauthorized');
       const rotation = { next, createdBy: userId, oldValidMs: 0 };
-      assert.equal(await store.rotateApiKey(organization, key.id, rotation, bySession()), 'signed-out');
-      const revealed = store.redeemKeyRequest(organization, requestId, userId, next, bySession());
-      assert.equal(await revealed, 'signed-out');
+      assert.equal(await store.rotateApiKey(organization, key.id, rotation, noted()), 'unauthorized');
+      const revealed = store.redeemKeyRequest(organization, requestId, next, noted());
+      assert.equal(await revealed, 'unauthorized');
       assert.ok(await store.findKeyGrant(hashOf(1)));
       assert.equal(await store.findKeyGrant(hashOf(2)), undefined);
     });
@@ -255,16 +283,16 @@ export function describeProofs(world: () => World): void {
         await people.join(organization, userId, 'of the thief');
         const sessionHash = await people.signIn(userId, { passwordHash: 'of the thief' });
         const link = await people.invite(organization, userId, { resets: true });
-        const actor = { kind: 'user', userId } as const;
+        const authority = bySession(userId, sessionHash, organization);
         const keys = Array.from({ length: 10 }, (_, at) => newKey(userId, 10 * round + at, userId));
         const create = (key: ReturnType<typeof newKey>) =>
-          store.createApiKey(organization, key, note('key.created', key.id, { actor, sessionHash }));
+          store.createApiKey(organization, key, note('key.created', key.id, { authority }));
         const early = keys.slice(0, 5).map(create);
         const takenBack = round % 2 === 0 ? people.accept(link, 'of the owner') : people.bind(email);
         const late = keys.slice(5).map(create);
         await takenBack;
         for (const outcome of await Promise.all([...early, ...late]))
-          assert.match(outcome, /^(?:created|signed-out)$/);
+          assert.match(outcome, /^(?:created|unauthorized)$/);
         for (const { hash } of keys) assert.equal(await store.findKeyGrant(hash), undefined);
       }
     });

@@ -4,7 +4,7 @@ import type { KeyRequestId, OrganizationId, UserId } from '../../src/domain/id.t
 import { deviceCounter, mailCounters } from '../../src/domain/mail.ts';
 import { archiveTables } from '../../src/storage/archive.ts';
 import type { PurgeCounts, PurgeStep } from '../../src/storage/store.ts';
-import { Accounting, newInvitation, newSession } from './account-fixture.ts';
+import { Accounting, bySession, newInvitation, proof } from './account-fixture.ts';
 import {
   by,
   hashOf,
@@ -12,6 +12,8 @@ import {
   newDocument,
   newFollowUp,
   note,
+  noteBy,
+  operator,
   putDocument,
   strangers,
   trafficReport,
@@ -31,7 +33,7 @@ export function describePurges(world: () => World): void {
       while ((await store.listMessages(organization, id, { skip: 0, limit: 9, bytesMax: 9999 })).length > 0)
         assert.equal((await store.purgeOrganization(organization)).done, false);
       assert.ok(await store.findThread(organization, id));
-      const added = await store.addReply(organization, id, userId, newFollowUp());
+      const added = await store.addReply(organization, id, newFollowUp(), by(userId));
       assert.deepEqual(added, { outcome: 'missing' });
     });
 
@@ -61,24 +63,20 @@ export function describePurges(world: () => World): void {
       );
       await store.createInvitation(organization, newInvitation(userId), note());
       const prompts = { period: 'day', personMax: 9, organizationMax: 9 } as const;
-      await store.countPrompt(organization, userId, prompts);
+      await store.countPrompt(organization, userId, prompts, operator);
       const counters = countersOf(email);
       for (const counter of [...Object.values(counters), deviceCounter(counters, 'device')])
-        await store.countPrompt(organization, counter, { ...prompts, period: 'mail' });
-      await store.bindIdentity('https://login.example', email, email, note());
-      const noted = { actor: { kind: 'user', userId } as const };
-      assert.equal(
-        await store.createSession(newSession(userId), note('session.started', userId, noted)),
-        'created',
-      );
+        await store.countPrompt(organization, counter, { ...prompts, period: 'mail' }, operator);
+      await people.bind(email, email);
+      const noted = { authority: bySession(userId, await people.signIn(userId), organization) };
       const idempotency = { key: text, bodyHash: 'h', keepMs: 1000 };
       const own = await world().thread(organization, userId, { prompt: text, accountId: 'a', idempotency });
-      await store.renameThread(organization, own.id, by(userId), text);
+      await store.renameThread(organization, own.id, text, by(userId));
       await store.setThreadPublished(organization, own.id, true, note());
-      await store.cancelReplies(organization, own.id);
-      await store.rateReply(organization, own.id, own.replyId, userId, { value: 'down', comment: text });
+      await store.cancelReplies(organization, own.id, operator);
+      await store.rateReply(organization, own.id, own.replyId, { value: 'down', comment: text }, by(userId));
       const gone = await world().thread(organization, userId, { prompt: text });
-      await store.deleteThread(organization, gone.id, by(userId), note());
+      await store.deleteThread(organization, gone.id, noteBy(userId));
       const terms = ['secretword'];
       const passages = [{ heading: 'Goods', text, terms }];
       await putDocument(store, organization, newDocument({ name: email, passages }));
@@ -100,7 +98,6 @@ export function describePurges(world: () => World): void {
       ]);
       const request = {
         id: 'req_1' as KeyRequestId,
-        userId,
         name: 'My phone',
         keepMs: 1000,
         waitingMax: 1,
@@ -193,26 +190,25 @@ export function describePurges(world: () => World): void {
       const [acme, globex] = [await world().organization(), await world().organization()];
       const userId = await fill(acme);
       assert.equal(await people.add(globex, ada), userId);
-      const session = newSession(userId);
-      await store.createSession(session, note());
+      const session = await people.signIn(userId);
       await purge(() => store.purgeOrganization(acme));
       assert.equal(await store.findUser(ada), userId);
-      assert.ok(await store.findSession(session.tokenHash, globex));
-      assert.equal(await store.bindIdentity('https://login.example', ada, ada, note()), userId);
+      assert.ok(await store.findSession(session, globex));
+      assert.equal(await people.bind(ada, ada), userId);
     });
 
     it('keeps the address of a former member whose threads have stayed in another organization', async () => {
       const { store } = world();
       const [acme, globex] = [await world().organization(), await world().organization()];
+      const people = new Accounting(world());
       const userId = await fill(acme);
-      await new Accounting(world()).add(globex, ada);
+      await people.add(globex, ada);
       await world().thread(globex, userId);
       await store.removeMember(globex, ada, false, note());
-      const session = newSession(userId);
-      await store.createSession(session, note());
+      const session = await people.signIn(userId);
       await purge(() => store.purgeOrganization(acme));
       assert.equal(await store.findUser(ada), userId);
-      assert.equal(await store.findSession(session.tokenHash, undefined), undefined);
+      assert.equal(await store.findSession(session, undefined), undefined);
     });
 
     it('removes the address of a person of two organizations if the second purge ends within the first', async () => {
@@ -235,13 +231,13 @@ export function describePurges(world: () => World): void {
       const ben = await world().member(organization, 'ben@example.org');
       const bens = await world().thread(organization, ben);
       await store.setThreadPublished(organization, bens.id, true, note());
-      await store.cancelReplies(organization, bens.id);
+      await store.cancelReplies(organization, bens.id, operator);
       const userId = await fill(organization);
       const bensMails = { period: 'mail', personMax: 1, organizationMax: 99 } as const;
       const { invitations } = countersOf('ben@example.org');
-      assert.equal(await store.countPrompt(organization, invitations, bensMails), 'counted');
+      assert.equal(await store.countPrompt(organization, invitations, bensMails, operator), 'counted');
       const rating = { value: 'down', comment: 'No.' } as const;
-      assert.equal(await store.rateReply(organization, bens.id, bens.replyId, userId, rating), 'done');
+      assert.equal(await store.rateReply(organization, bens.id, bens.replyId, rating, by(userId)), 'done');
       const unanswered = async () => {
         const { rows } = await store.listUnanswered(organization, ben, { limit: 10 });
         return rows.filter(({ messageId }) => messageId === bens.replyId);
@@ -251,7 +247,7 @@ export function describePurges(world: () => World): void {
       const own = await world().walk(organization, { userId, ownOnly: true });
       assert.equal(own.length, 1);
       for (const id of own)
-        await store.deleteThread(organization, id, by(userId), note('thread.deleted', id));
+        await store.deleteThread(organization, id, note('thread.deleted', id, { authority: by(userId) }));
       const counted = await store.countPurge(organization, person);
       const { thread, message, user, rating: ratings, prompt_use: uses } = counted;
       assert.deepEqual([thread, message, user, ratings, uses], [2, 4, 1, 1, 4]);
@@ -262,7 +258,7 @@ export function describePurges(world: () => World): void {
       const { member: _, invitation: __, audit_event: ___, ...rest } = counted;
       assert.deepEqual(removed, rest, 'everything except the membership, invitations and audit events');
       assert.equal((await store.countPurge(organization, person)).prompt_use, undefined);
-      const outcome = await store.countPrompt(organization, invitations, bensMails);
+      const outcome = await store.countPrompt(organization, invitations, bensMails, operator);
       assert.partialDeepStrictEqual(outcome, { over: 'person' });
       assert.equal(await store.findUser(ada), undefined);
       assert.deepEqual(await unanswered(), [], 'only the purged person had rated the reply down');
@@ -295,7 +291,7 @@ export function describePurges(world: () => World): void {
       await assertActive();
       await store.removeMember(organization, ada, false, note());
       await assertActive();
-      await store.deleteThread(organization, id, by(userId), note());
+      await store.deleteThread(organization, id, noteBy(userId));
       const removed = await purge(() => store.purgePerson(organization, person));
       assert.deepEqual([removed.thread, removed.listing_size, removed.user], [1, 1, 1]);
     });
@@ -311,7 +307,7 @@ export function describePurges(world: () => World): void {
       ] as const) {
         const { id } = await world().thread(organization, owner, { accountId });
         await store.setThreadPublished(organization, id, true, note());
-        if (owner === userId) await store.deleteThread(organization, id, by(userId), note());
+        if (owner === userId) await store.deleteThread(organization, id, noteBy(userId));
       }
       await store.removeMember(organization, ada, false, note());
       const person = { userId, email: ada, mailCounters: countersOf(ada) };
@@ -324,26 +320,29 @@ export function describePurges(world: () => World): void {
 
     it('of a person leaves no count of a prompt that is counted afterwards', async () => {
       const { store } = world();
+      const people = new Accounting(world());
       const organization = await world().organization();
-      const userId = await world().member(organization, ada);
+      const userId = await people.add(organization, ada);
       const person = { userId, email: ada, mailCounters: countersOf(ada) };
       const prompts = { period: 'day', personMax: 9, organizationMax: 9 } as const;
-      assert.equal(await store.countPrompt(organization, userId, prompts), 'counted');
+      const session = await people.enter(organization, userId);
+      const count = () => store.countPrompt(organization, userId, prompts, session);
+      assert.equal(await count(), 'counted');
       assert.equal((await store.countPurge(organization, person)).prompt_use, 1);
       await store.removeMember(organization, ada, false, note());
       await purge(() => store.purgePerson(organization, person));
-      assert.equal(await store.countPrompt(organization, userId, prompts), 'counted');
+      assert.equal(await count(), 'unauthorized');
       assert.equal((await store.countPurge(organization, person)).prompt_use, undefined);
       await purge(() => store.purgeOrganization(organization));
-      assert.equal(await store.countPrompt(organization, userId, prompts), 'counted');
+      assert.equal(await count(), 'unauthorized');
     });
 
     it('removes a person from a long audit log page by page', async () => {
       const { store } = world();
       const organization = await world().organization();
       const userId = await world().member(organization, ada);
-      const actor = { kind: 'user', userId } as const;
-      const notes = Array.from({ length: 600 }, () => note('thread.deleted', 'thr_1', { actor }));
+      const authority = proof(userId);
+      const notes = Array.from({ length: 600 }, () => note('thread.deleted', 'thr_1', { authority }));
       await Promise.all(notes.map((each) => store.writeAudit(organization, each)));
       const person = { userId, email: ada, mailCounters: countersOf(ada) };
       const first = await store.anonymizeAudit(organization, person, null);

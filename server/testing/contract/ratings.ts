@@ -3,7 +3,18 @@ import { describe, it } from 'node:test';
 import type { LogPosition } from '../../src/domain/cursor.ts';
 import type { OrganizationId, UserId } from '../../src/domain/id.ts';
 import type { NewThread, Store, UnansweredReply } from '../../src/storage/store.ts';
-import { by, completed, newFollowUp, newRetry, note, strangers, type World } from './fixture.ts';
+import { Accounting } from './account-fixture.ts';
+import {
+  by,
+  completed,
+  granted,
+  newFollowUp,
+  newRetry,
+  note,
+  noteBy,
+  strangers,
+  type World,
+} from './fixture.ts';
 
 const up = { value: 'up', comment: null } as const;
 const down = { value: 'down', comment: 'Not in 2026. 🧶' } as const;
@@ -38,7 +49,7 @@ export function describeRatings(world: () => World): void {
       const [organization, ada, bob] = await organizationOf(2);
       const { id, replyId } = await ask(organization!, ada!);
       const rate = (userId: UserId, rating: typeof up | typeof down | null) =>
-        store.rateReply(organization, id, replyId, userId, rating);
+        store.rateReply(organization, id, replyId, rating, by(userId));
       const rated = (userId: UserId) => store.listRatings(organization, id, userId);
       assert.equal(await rate(ada!, up), 'done');
       assert.equal(await rate(bob!, down), 'done');
@@ -58,7 +69,7 @@ export function describeRatings(world: () => World): void {
       const thread = await world().thread(organization, ada!);
       const { id, replyId, messageId } = thread;
       const rate = (userId: UserId, message: string = replyId, place = organization) =>
-        store.rateReply(place, id, message, userId, up);
+        store.rateReply(place, id, message, up, by(userId));
       assert.equal(await rate(ada!), 'missing');
       await answer();
       assert.equal(await rate(bob!), 'missing');
@@ -70,7 +81,7 @@ export function describeRatings(world: () => World): void {
       assert.equal(await rate(bob!), 'done');
       await store.setThreadPublished(organization, id, false, note());
       assert.deepEqual(await store.listRatings(organization, id, bob!), []);
-      await store.deleteThread(organization, id, by(ada!), note());
+      await store.deleteThread(organization, id, noteBy(ada!));
       assert.equal(await rate(ada!), 'missing');
       assert.deepEqual(await store.listRatings(organization, id, ada!), []);
     });
@@ -78,10 +89,14 @@ export function describeRatings(world: () => World): void {
     it('is not stored for a person who has left the organization', async () => {
       const { store } = world();
       const [organization, ada] = await organizationOf(1);
-      const bob = await world().member(organization, 'bob@example.org');
+      const people = new Accounting(world());
+      const bob = await people.add(organization, 'bob@example.org');
       const { id, replyId } = await ask(organization, ada!);
+      await store.setThreadPublished(organization, id, true, note());
+      const session = await people.enter(organization, bob);
+      assert.equal(await store.rateReply(organization, id, replyId, null, session), 'done');
       await store.removeMember(organization, 'bob@example.org', false, note());
-      assert.equal(await store.rateReply(organization, id, replyId, bob, down), 'missing');
+      assert.equal(await store.rateReply(organization, id, replyId, down, session), 'unauthorized');
       assert.deepEqual(await store.listRatings(organization, id, bob), []);
     });
 
@@ -90,7 +105,7 @@ export function describeRatings(world: () => World): void {
       const [organization, ada] = await organizationOf(1);
       const { id, replyId } = await ask(organization, ada!);
       const before = await store.getThread(organization, id);
-      await store.rateReply(organization, id, replyId, ada!, down);
+      await store.rateReply(organization, id, replyId, down, by(ada!));
       assert.deepEqual(await store.getThread(organization, id), before);
     });
   });
@@ -150,7 +165,7 @@ export function describeRatings(world: () => World): void {
       await store.setThreadPublished(organization, id, true, note());
       assert.deepEqual(await idsOf(organization, bob!), [replyId]);
       assert.deepEqual(await idsOf(await world().organization(), ada!), []);
-      await store.deleteThread(organization, id, by(ada!), note());
+      await store.deleteThread(organization, id, noteBy(ada!));
       assert.deepEqual(await idsOf(organization, ada!), []);
     });
 
@@ -159,7 +174,7 @@ export function describeRatings(world: () => World): void {
       const [organization, ada, bob] = await organizationOf(2);
       const { id, replyId } = await ask(organization, ada!);
       const rate = (userId: UserId, rating: typeof up | typeof down | null) =>
-        store.rateReply(organization, id, replyId, userId, rating);
+        store.rateReply(organization, id, replyId, rating, by(userId));
       await rate(ada!, up);
       assert.deepEqual(await idsOf(organization, bob!), []);
       await rate(ada!, down);
@@ -184,7 +199,7 @@ export function describeRatings(world: () => World): void {
       const { store } = world();
       const [organization, ada, bob, eve] = await organizationOf(3);
       const { id, replyId } = await ask(organization, ada!);
-      for (const userId of [bob!, eve!]) await store.rateReply(organization, id, replyId, userId, down);
+      for (const userId of [bob!, eve!]) await store.rateReply(organization, id, replyId, down, by(userId));
       const emailOf = async (userId: UserId) => (await store.findMemberById(organization, userId))!.email;
       const eves = await emailOf(eve!);
       for (const userId of [ada!, bob!])
@@ -198,7 +213,8 @@ export function describeRatings(world: () => World): void {
       const { store } = world();
       const [organization, ada] = await organizationOf(1);
       const { id, replyId } = await ask(organization, ada!, { unanswered: true });
-      for (const rating of [down, up, null]) await store.rateReply(organization, id, replyId, ada!, rating);
+      for (const rating of [down, up, null])
+        await store.rateReply(organization, id, replyId, rating, by(ada!));
       assert.deepEqual(await idsOf(organization, ada!), [replyId]);
     });
 
@@ -206,9 +222,9 @@ export function describeRatings(world: () => World): void {
       const { store } = world();
       const [organization, ada] = await organizationOf(1);
       const { id, replyId, messageId } = await ask(organization, ada!, { unanswered: true });
-      const add = (reply: ReturnType<typeof newRetry>) => store.addReply(organization, id, ada!, reply);
+      const add = (reply: ReturnType<typeof newRetry>) => store.addReply(organization, id, reply, by(ada!));
       const again = newRetry();
-      assert.equal((await add(again)).outcome, 'added');
+      assert.equal(granted(await add(again)).outcome, 'added');
       assert.deepEqual(await idsOf(organization, ada!), []);
       await answer(true);
       assert.deepEqual(await idsOf(organization, ada!), [again.replyId]);
@@ -219,9 +235,9 @@ export function describeRatings(world: () => World): void {
       const last = followUp.prompt!.messageId;
       assert.notEqual(last, messageId);
       const prompt = { messageId: strangers.message(), content: 'Better', replaces: last };
-      assert.equal((await add(newFollowUp({ prompt }))).outcome, 'added');
+      assert.equal(granted(await add(newFollowUp({ prompt }))).outcome, 'added');
       assert.deepEqual(await idsOf(organization, ada!), [again.replyId]);
-      assert.equal(await store.rateReply(organization, id, replyId, ada!, down), 'done');
+      assert.equal(await store.rateReply(organization, id, replyId, down, by(ada!)), 'done');
       assert.deepEqual(await idsOf(organization, ada!), [replyId, again.replyId]);
     });
 
@@ -247,7 +263,7 @@ export function describeRatings(world: () => World): void {
         const kept = people[round]!;
         await Promise.all(
           people.map((person, at) =>
-            nodes[at % 2]!.rateReply(organization, id, replyId, person, person === kept ? down : null),
+            nodes[at % 2]!.rateReply(organization, id, replyId, person === kept ? down : null, by(person)),
           ),
         );
         assert.deepEqual(await idsOf(organization, kept), [replyId], `round ${round}`);

@@ -4,7 +4,7 @@ import type { OrganizationId } from '../../src/domain/id.ts';
 import type { AssistantMessage } from '../../src/domain/message.ts';
 import { failedReplyContent } from '../../src/domain/reply.ts';
 import type { NewThread } from '../../src/storage/store.ts';
-import { attemptsMax, by, newFollowUp, note, strangers, type World } from './fixture.ts';
+import { by, granted, newFollowUp, note, noteBy, operator, skein, strangers, type World } from './fixture.ts';
 import { done, half, leaseMs, replyTools } from './reply-fixture.ts';
 
 export function describeReplies(world: () => World): void {
@@ -40,7 +40,7 @@ export function describeReplies(world: () => World): void {
       clock.pass(leaseMs + 1);
       await world().sweep();
       const successor = await claimOne();
-      assert.deepEqual([successor.messageId, successor.attempts], [thread.replyId, 1]);
+      assert.deepEqual([successor.messageId, successor.attempts], [thread.replyId, 0]);
       assert.notEqual(successor.token, claim.token);
       assert.equal(await store.settleReply(held, { status: 'completed', ...done, steps: [] }), false);
       assert.equal(await store.settleReply(successor, { status: 'completed', ...done, steps: [] }), true);
@@ -53,7 +53,10 @@ export function describeReplies(world: () => World): void {
       const idempotency = { key: 'once', bodyHash: 'same', keepMs: 60_000 };
       const first = await world().thread(organizationId, userId, { idempotency });
       const again = { ...first, claim: { token: 7, leaseMs } };
-      assert.equal((await store.createThread(organizationId, again)).outcome, 'repeated');
+      assert.equal(
+        granted(await store.createThread(organizationId, again, by(again.userId))).outcome,
+        'repeated',
+      );
       assert.notEqual((await claimOne()).token, 7);
     });
 
@@ -168,11 +171,11 @@ export function describeReplies(world: () => World): void {
           .map(({ at, subject }) => [at, subject]);
       };
       const stale = { ...claim, token: claim.token + 1 };
-      const late = note('reply.failed', 'late');
+      const late = note('reply.failed', 'late', { authority: skein });
       assert.equal(await store.settleReply(stale, { ...failed, note: late }), false);
       assert.deepEqual(await notes(), []);
       clock.pass(3);
-      const kept = note('reply.failed', thread.id);
+      const kept = note('reply.failed', thread.id, { authority: skein });
       assert.equal(await store.settleReply(claim, { ...failed, note: kept }), true);
       assert.equal(await store.settleReply(claim, { ...failed, note: late }), false);
       assert.deepEqual(await notes(), [[clock.ms, thread.id]]);
@@ -195,9 +198,9 @@ export function describeReplies(world: () => World): void {
       await store.settleReply(claim, { status: 'completed', ...done });
       assert.equal(await found(), null);
       const followUp = newFollowUp();
-      await store.addReply(organization, thread.id, userId, followUp);
+      await store.addReply(organization, thread.id, followUp, by(userId));
       assert.equal(await found(), followUp.replyId);
-      await store.deleteThread(organization, thread.id, by(userId), note());
+      await store.deleteThread(organization, thread.id, noteBy(userId));
       assert.equal(await found(), undefined);
       assert.equal(await store.findRunningReply(organization, strangers.thread(), { userId }), undefined);
     });
@@ -213,10 +216,10 @@ export function describeReplies(world: () => World): void {
       assert.equal(await store.releaseReply(claim, { delayMs: 0, failure: '' }), false);
       assert.deepEqual(await store.renewReplies([claim], leaseMs), [claim]);
       await store.releaseReply(claim);
-      assert.deepEqual(await store.cancelReplies(claim.organizationId, thread.id), []);
+      assert.deepEqual(await store.cancelReplies(claim.organizationId, thread.id, operator), []);
       clock.pass(thread.replyDeadlineMs + leaseMs);
       assert.deepEqual(await world().sweep(), []);
-      await store.releaseOrphanedReplies(attemptsMax);
+      await store.releaseOrphanedReplies();
       assert.deepEqual(await replyTo(thread, claim), ended);
       await assertNothingWaits();
     });
@@ -233,7 +236,7 @@ export function describeReplies(world: () => World): void {
       assert.deepEqual(await world().sweep(), []);
       const fresh = await claimOne();
       assert.notEqual(fresh.token, old.token);
-      assert.equal(fresh.attempts, 1);
+      assert.equal(fresh.attempts, 0);
       assert.deepEqual(begun(await replyTo(thread, fresh)), ['in_progress', '', []]);
       await assertOvertaken(old);
       assert.equal(await store.settleReply(fresh, { status: 'completed', ...done }), true);
@@ -329,11 +332,13 @@ export function describeReplies(world: () => World): void {
       const claim = claims.find(({ messageId }) => messageId === thread.replyId)!;
       await store.recordReplyProgress(claim, half);
       clock.pass(5);
-      assert.deepEqual(await store.cancelReplies(claim.organizationId, thread.id), [thread.replyId]);
+      assert.deepEqual(await store.cancelReplies(claim.organizationId, thread.id, operator), [
+        thread.replyId,
+      ]);
       const { status, content, steps, completedAt } = await replyTo(thread, claim);
       assert.deepEqual([status, content, completedAt], ['cancelled', 'half', clock.ms]);
       assert.deepEqual(steps, [{ description: '1' }]);
-      assert.deepEqual(await store.cancelReplies(claim.organizationId, thread.id), []);
+      assert.deepEqual(await store.cancelReplies(claim.organizationId, thread.id, operator), []);
       assert.equal(await store.settleReply(claim, { status: 'completed', ...done }), false);
       const otherClaim = claims.find(({ messageId }) => messageId === other.replyId)!;
       assert.equal(await store.settleReply(otherClaim, { status: 'completed', ...done }), true);
@@ -343,7 +348,7 @@ export function describeReplies(world: () => World): void {
       const { store } = world();
       const thread = await oneThread();
       const claim = await claimOne();
-      const deleted = await store.deleteThread(claim.organizationId, thread.id, by(thread.userId), note());
+      const deleted = await store.deleteThread(claim.organizationId, thread.id, noteBy(thread.userId));
       assert.deepEqual(deleted, { outcome: 'deleted', cancelled: [thread.replyId] });
       assert.equal(await store.settleReply(claim, { status: 'completed', ...done }), false);
       assert.equal((await replyTo(thread, claim)).status, 'cancelled');
@@ -367,7 +372,7 @@ export function describeReplies(world: () => World): void {
     it('are counted over all organizations, with the age of the oldest waiting one', async () => {
       const { store, clock } = world();
       const holds = async (waiting: number, held: number, oldestWaitingMs: number | null) =>
-        assert.deepEqual(await store.replyBacklog(), { waiting, held, oldestWaitingMs });
+        assert.deepEqual(await store.replyBacklog(), { waiting, held, oldestWaitingMs, suspects: 0 });
       await holds(0, 0, null);
       const first = await oneThread();
       clock.pass(30);
@@ -383,7 +388,7 @@ export function describeReplies(world: () => World): void {
       await holds(1, 1, 40);
       assert.equal(await store.settleReply(other, { status: 'completed', ...done }), true);
       await holds(1, 0, 40);
-      await store.cancelReplies(claim.organizationId, first.id);
+      await store.cancelReplies(claim.organizationId, first.id, operator);
       await holds(0, 0, null);
     });
   });

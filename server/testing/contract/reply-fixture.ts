@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { OrganizationId } from '../../src/domain/id.ts';
 import type { AssistantMessage } from '../../src/domain/message.ts';
 import type { ClaimedReply, NewThread, Store } from '../../src/storage/store.ts';
-import type { World } from './fixture.ts';
+import type { PersonsThread, World } from './fixture.ts';
 
 export const leaseMs = 1000;
 export const done = { content: 'Because.', steps: [{ description: 'Thought' }], sources: null, model: 'm' };
@@ -17,7 +17,7 @@ export function replyTools(world: () => World) {
     },
 
     /** A thread of a new organization. */
-    async oneThread(change: Partial<NewThread> = {}): Promise<NewThread> {
+    async oneThread(change: Partial<NewThread> = {}): Promise<PersonsThread> {
       const organization = await world().organization();
       return world().thread(organization, await world().member(organization), { accountId: 'a', ...change });
     },

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AuditAction } from '../../src/domain/audit.ts';
+import type { AnyAuthority } from '../../src/domain/authority.ts';
 import type { OrganizationId } from '../../src/domain/id.ts';
 import type { LoggedRequest, Store, TrafficReport } from '../../src/storage/store.ts';
-import { loggedRequest, note, strangers, traceIdAt, trafficReport, type World } from './fixture.ts';
+import { proof } from './account-fixture.ts';
+import { loggedRequest, note, skein, strangers, traceIdAt, trafficReport, type World } from './fixture.ts';
 
 const newest = { before: { at: Number.MAX_SAFE_INTEGER, id: '' }, since: 0, limit: 100 };
 
@@ -204,13 +206,13 @@ export function describeRequests(world: () => World): void {
       const organization = await world().organization();
       const userId = await world().member(organization, 'ada@example.org');
       const start = clock.ms;
-      const write = async (action: AuditAction, change: object = {}) => {
+      const write = async (action: AuditAction, authority: AnyAuthority) => {
         clock.pass(1000);
-        await store.writeAudit(organization, note(action, 'key_1', change));
+        await store.writeAudit(organization, note(action, 'key_1', { authority }));
       };
-      await write('key.created', { actor: { kind: 'user', userId } });
-      await write('key.revoked', { actor: { kind: 'user', userId } });
-      await write('key.revoked', { actor: { kind: 'skein' } });
+      await write('key.created', proof(userId));
+      await write('key.revoked', proof(userId));
+      await write('key.revoked', skein);
       const all = { before: { at: Number.MAX_SAFE_INTEGER, id: '' }, since: 0, limit: 10 };
       const found = async (query: object) =>
         (await store.listAudit(organization, { ...all, ...query })).events.map(

@@ -4,15 +4,18 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { OrganizationId, ThreadId } from '../../src/domain/id.ts';
 import { retentionKinds } from '../../src/domain/retention.ts';
 import { blocksPerRemoval } from '../../src/storage/sql/requests.ts';
-import { Accounting, day, newInvitation, newSession } from './account-fixture.ts';
+import { Accounting, day, newInvitation, newSession, proof } from './account-fixture.ts';
 import {
   by,
+  granted,
   hashOf,
   loggedRequest,
   newApplication,
   newFollowUp,
   newThread,
   note,
+  noteBy,
+  operator,
   strangers,
   traceIdAt,
   trafficReport,
@@ -31,11 +34,11 @@ export function describeRetention(world: () => World): void {
         await world().thread(organization, ada),
         await world().thread(organization, ada),
       ];
-      await store.renameThread(organization, old.id, by(ada), 'Renamed');
+      await store.renameThread(organization, old.id, 'Renamed', by(ada));
       await store.setThreadPublished(organization, old.id, true, note());
-      await store.deleteThread(organization, old.id, by(ada), note());
+      await store.deleteThread(organization, old.id, noteBy(ada));
       clock.pass(2 * day);
-      await store.deleteThread(organization, recent.id, by(ada), note());
+      await store.deleteThread(organization, recent.id, noteBy(ada));
       clock.pass(day);
       assert.equal(await store.countExpired('deleted_threads', 2 * day), 1);
       assert.equal((await world().removeAll('deleted_threads', 2 * day)).removed, 1);
@@ -45,9 +48,12 @@ export function describeRetention(world: () => World): void {
       assert.equal((await store.getThread(organization, recent.id))?.messages.length, 2);
       assert.deepEqual(await world().walk(organization, { userId: ada }), [live.id]);
       assert.equal((await store.beginWalk(organization, { userId: ada }, 1)).size, 1);
-      assert.equal(await store.restoreThread(organization, old.id, ada, 600_000, note()), 'missing');
+      assert.equal(await store.restoreThread(organization, old.id, 600_000, noteBy(ada)), 'missing');
       const again = newThread(ada, { idempotency });
-      assert.equal((await store.createThread(organization, again)).outcome, 'created');
+      assert.equal(
+        granted(await store.createThread(organization, again, by(again.userId))).outcome,
+        'created',
+      );
     });
 
     it('removes the sizes of an account with its last thread', async () => {
@@ -57,7 +63,7 @@ export function describeRetention(world: () => World): void {
       const remove = async (accountId: string) => {
         const { id } = await world().thread(organization, ada, { accountId });
         await store.setThreadPublished(organization, id, true, note());
-        await store.deleteThread(organization, id, by(ada), note());
+        await store.deleteThread(organization, id, noteBy(ada));
       };
       const sizes = async () => (await store.countPurge(organization, null)).listing_size;
       await world().thread(organization, ada, { accountId: 'kept' });
@@ -75,10 +81,13 @@ export function describeRetention(world: () => World): void {
       const ada = await world().member(organization);
       const { id } = await world().thread(organization, ada);
       for (let turn = 0; turn < 250; turn += 1) {
-        await store.cancelReplies(organization, id);
-        assert.equal((await store.addReply(organization, id, ada, newFollowUp())).outcome, 'added');
+        await store.cancelReplies(organization, id, operator);
+        assert.equal(
+          granted(await store.addReply(organization, id, newFollowUp(), by(ada))).outcome,
+          'added',
+        );
       }
-      await store.deleteThread(organization, id, by(ada), note());
+      await store.deleteThread(organization, id, noteBy(ada));
       clock.pass(2 * day);
       const first = await store.removeExpired('deleted_threads', day, '');
       assert.deepEqual({ ...first, rows: first.rows > 0 }, { removed: 0, rows: true, next: '' });
@@ -96,10 +105,13 @@ export function describeRetention(world: () => World): void {
         const ada = await world().member(organization);
         const { id } = await world().thread(organization, ada);
         for (let turn = 0; turn < 130; turn += 1) {
-          await store.cancelReplies(organization, id);
-          assert.equal((await store.addReply(organization, id, ada, newFollowUp())).outcome, 'added');
+          await store.cancelReplies(organization, id, operator);
+          assert.equal(
+            granted(await store.addReply(organization, id, newFollowUp(), by(ada))).outcome,
+            'added',
+          );
         }
-        await store.deleteThread(organization, id, by(ada), note());
+        await store.deleteThread(organization, id, noteBy(ada));
         threads.push({ organization, id });
       }
       clock.pass(2 * day);
@@ -186,7 +198,8 @@ export function describeRetention(world: () => World): void {
         const idempotency = { key: `${keepMs}`, bodyHash: 'h', keepMs };
         await world().thread(organization, userId, { idempotency });
         const session = newSession(userId, { idleMs: keepMs });
-        assert.equal(await store.createSession(session, note()), 'created');
+        const started = note('session.started', userId, { authority: proof(userId) });
+        assert.equal(await store.createSession(session, started), 'created');
         const invitation = newInvitation(userId, { keepMs, byOperator: true });
         assert.equal(await store.createInvitation(organization, invitation, note()), 'created');
         return { session: session.tokenHash, invitation: invitation.tokenHash };
@@ -208,7 +221,9 @@ export function describeRetention(world: () => World): void {
       assert.ok(await store.findSession(live.session, organization));
       assert.ok(await store.findInvitation(live.invitation));
       const idempotency = { key: `${5 * day}`, bodyHash: 'h', keepMs: day };
-      const repeated = await store.createThread(organization, newThread(eve, { idempotency }));
+      const repeated = granted(
+        await store.createThread(organization, newThread(eve, { idempotency }), by(eve)),
+      );
       assert.equal(repeated.outcome, 'repeated');
     });
 
@@ -261,11 +276,11 @@ export function describeRetention(world: () => World): void {
         threads.unshift(await world().thread(organization, ada));
         clock.pass(1000);
       }
-      await store.renameThread(organization, threads[3]!.id, by(ada), 'Long ago');
+      await store.renameThread(organization, threads[3]!.id, 'Long ago', by(ada));
       clock.pass(2 * day);
       const first = await store.beginWalk(organization, { userId: ada }, 1);
       assert.equal((await world().removeAll('thread_moves', day)).removed, 1);
-      await store.renameThread(organization, threads[1]!.id, by(ada), 'During the walk');
+      await store.renameThread(organization, threads[1]!.id, 'During the walk', by(ada));
       const rest = await world().restOfWalk(organization, { userId: ada }, 1, first);
       assert.deepEqual(
         [...first.rows.map(({ thread }) => thread.id), ...rest],

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   Accounting,
+  bySession,
   day,
   email,
   freshHash,
   newSession,
   oneMembership,
+  proof,
   twoMemberships,
 } from './account-fixture.ts';
 import { note, strangers, type World } from './fixture.ts';
@@ -63,8 +65,9 @@ export function describeSessions(world: () => World): void {
       assert.deepEqual(await noted(), [2, 0, 0]);
 
       const robot = await people.add(asRobot, 'robot@example.org', { service: true });
+      const started = note('session.started', undefined, { authority: proof() });
       for (const stranger of [newSession(robot), newSession(strangers.user())]) {
-        assert.equal(await store.createSession(stranger, note()), 'refused');
+        assert.equal(await store.createSession(stranger, started), 'refused');
         assert.equal(await people.isLive(stranger.tokenHash), false);
       }
     });
@@ -74,9 +77,10 @@ export function describeSessions(world: () => World): void {
       await people.join(organization, userId, 'first');
       await people.changePassword(userId, 'first', 'second');
       const session = newSession(userId, { passwordHash: 'first' });
-      assert.equal(await store.createSession(session, note('session.started', userId)), 'refused');
+      const started = note('session.started', userId, { authority: proof(userId) });
+      assert.equal(await store.createSession(session, started), 'refused');
       assert.equal(await people.isLive(session.tokenHash), false);
-      assert.equal(await people.noted(organization, 'session.started'), 0);
+      assert.equal(await people.noted(organization, 'session.started'), 1, 'of the session of the change');
       await people.signIn(userId, { passwordHash: 'second' });
     });
 
@@ -84,13 +88,15 @@ export function describeSessions(world: () => World): void {
       const { store, people, organization, userId } = await oneMembership(world());
       const node = await world().node();
       await people.join(organization, userId, 'password 0');
+      const kept = await people.signIn(userId);
+      const started = () => note('session.started', userId, { authority: proof(userId) });
       for (let round = 0; round < 20; round += 1) {
         const sessions = Array.from({ length: 4 }, () =>
           newSession(userId, { passwordHash: `password ${round}` }),
         );
         await Promise.all([
-          ...sessions.map((session) => store.createSession(session, note())),
-          people.changePassword(userId, `password ${round}`, `password ${round + 1}`, '', node),
+          ...sessions.map((session) => store.createSession(session, started())),
+          people.changePassword(userId, `password ${round}`, `password ${round + 1}`, kept, node),
         ]);
         for (const { tokenHash } of sessions) assert.equal(await people.isLive(tokenHash), false);
       }
@@ -203,10 +209,11 @@ export function describeSessions(world: () => World): void {
     it('does not outlive a removal on another node at the same time', async () => {
       const { store, people, organization, userId } = await oneMembership(world());
       const node = await world().node();
+      const started = () => note('session.started', userId, { authority: proof(userId) });
       for (let round = 0; round < 20; round += 1) {
         const sessions = Array.from({ length: 4 }, () => newSession(userId));
         await Promise.all([
-          ...sessions.map((session) => store.createSession(session, note())),
+          ...sessions.map((session) => store.createSession(session, started())),
           node.removeMember(organization, email, false, note()),
         ]);
         await people.add(organization, email);
@@ -255,14 +262,37 @@ export function describeSessions(world: () => World): void {
       ];
       const bobs = await people.signIn(bob);
       clock.pass(hour);
-      const everywhere = () =>
-        store.endSessions(userId, { proof: 'sso' }, note('session.ended-everywhere', userId));
+      const authority = bySession(userId, ended[0]!);
+      const everywhere = () => store.endSessions(note('session.ended-everywhere', userId, { authority }));
       assert.equal(await everywhere(), 2, 'without the one that has expired');
       for (const token of ended) assert.equal(await people.isLive(token), false);
       assert.ok(await people.isLive(bobs));
-      assert.equal(await everywhere(), 0);
+      assert.equal(await everywhere(), 'unauthorized');
       const noted = [one, other, foreign].map((id) => people.noted(id, 'session.ended-everywhere', userId));
       assert.deepEqual(await Promise.all(noted), [1, 1, 0], 'an end of nothing is not written down');
+    });
+
+    it('is noted in each organization that it can enter when its person signs out, once', async () => {
+      const { store, clock } = world();
+      const people = new Accounting(world());
+      const [one, other, foreign] = [
+        await world().organization(),
+        await world().organization(),
+        await world().organization(),
+      ];
+      const userId = await people.add(one, email);
+      for (const id of [other, foreign]) await people.add(id, email);
+      for (const id of [one, other]) await people.acceptBySso(id, userId);
+      const [left, replaced] = [await people.signIn(userId), await people.signIn(userId)];
+      const expired = await people.signIn(userId, { idleMs: hour });
+      clock.pass(hour);
+      const signOut = (token: string) =>
+        store.endSession(token, note('session.ended', userId, { authority: proof(userId) }));
+      await store.endSession(replaced);
+      for (const token of [left, left, replaced, expired]) await signOut(token);
+      for (const token of [left, replaced, expired]) assert.equal(await people.isLive(token), false);
+      const noted = [one, other, foreign].map((id) => people.noted(id, 'session.ended', userId));
+      assert.deepEqual(await Promise.all(noted), [1, 1, 0]);
     });
   });
 }

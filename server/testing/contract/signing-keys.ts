@@ -34,7 +34,7 @@ export function describeSigningKeys(world: () => World): void {
       const other = await world().node();
       await store.keepSigningKey(newSigningKey('first'));
       clock.pass(1000);
-      await store.rotateSigningKey(newSigningKey('second'), false);
+      await store.rotateSigningKey(newSigningKey('second'), false, note());
       const second = { ...newSigningKey('second'), retiredAt: null };
       assert.deepEqual(await other.listSigningKeys(0), [second]);
       assert.deepEqual(await other.keepSigningKey(newSigningKey('third')), second);
@@ -46,7 +46,7 @@ export function describeSigningKeys(world: () => World): void {
 
     it('rotates if there is no key yet', async () => {
       const { store } = world();
-      await store.rotateSigningKey(newSigningKey('first'), false);
+      await store.rotateSigningKey(newSigningKey('first'), false, note());
       assert.deepEqual(idsOf(await store.listSigningKeys(verifyMs)), ['first']);
     });
 
@@ -55,7 +55,7 @@ export function describeSigningKeys(world: () => World): void {
       const nodes = [store, await world().node()];
       const names = Array.from({ length: 10 }, (_, index) => `key-${index}`);
       await Promise.all(
-        names.map((id, index) => nodes[index % 2]!.rotateSigningKey(newSigningKey(id), false)),
+        names.map((id, index) => nodes[index % 2]!.rotateSigningKey(newSigningKey(id), false, note())),
       );
       const keys = await store.listSigningKeys(verifyMs);
       assert.deepEqual(idsOf(keys).sort(), names);
@@ -65,7 +65,7 @@ export function describeSigningKeys(world: () => World): void {
     it("lists retired keys, newest first, for as long as they verify, by the store's clock", async () => {
       const { store, clock } = world();
       for (const id of ['b', 'a', 'c']) {
-        await store.rotateSigningKey(newSigningKey(id), false);
+        await store.rotateSigningKey(newSigningKey(id), false, note());
         clock.pass(1000);
       }
       assert.deepEqual(idsOf(await store.listSigningKeys(verifyMs)), ['c', 'a', 'b']);
@@ -88,18 +88,49 @@ export function describeSigningKeys(world: () => World): void {
         await store.createApplication(await world().organization(), application, note());
       const epochs = (node: Store) =>
         Promise.all(applications.map(async ({ id }) => (await node.findApplicationGrant(id))!.epoch));
-      await store.rotateSigningKey(newSigningKey('first'), false);
-      await store.rotateSigningKey(newSigningKey('second'), false);
+      await store.rotateSigningKey(newSigningKey('first'), false, note());
+      await store.rotateSigningKey(newSigningKey('second'), false, note());
       const before = await epochs(other);
 
-      await store.rotateSigningKey(newSigningKey('third'), false);
+      await store.rotateSigningKey(newSigningKey('third'), false, note());
       assert.deepEqual(await epochs(other), before);
       assert.equal((await other.listSigningKeys(verifyMs)).length, 3);
 
-      await store.rotateSigningKey(newSigningKey('fourth'), true);
+      await store.rotateSigningKey(newSigningKey('fourth'), true, note());
       const after = await epochs(other);
       assert.ok(after.every((epoch, index) => epoch > before[index]!));
       assert.deepEqual(idsOf(await other.listSigningKeys(verifyMs)), ['fourth']);
+    });
+
+    it('is rotated with a note in each organization that has applications, once', async () => {
+      const { store } = world();
+      const several = await world().organization();
+      const one = await world().organization();
+      const none = await world().organization();
+      for (const organization of [several, several, one, none]) {
+        const application = newApplication();
+        await store.createApplication(organization, application, note());
+        if (organization === none) await store.deleteApplication(none, application.id, note());
+      }
+      const rotated = note('signing-key.rotated', 'next');
+      for (const [index, forget] of [false, true].entries()) {
+        await store.rotateSigningKey(newSigningKey(`next-${index}`), forget, {
+          ...rotated,
+          id: `evt_${index}`,
+        });
+        for (const [organization, expected] of [
+          [several, index + 1],
+          [one, index + 1],
+          [none, 0],
+        ] as const) {
+          const { events } = await store.listAudit(organization, { limit: 100 });
+          const rotations = events.filter(({ action }) => action === 'signing-key.rotated');
+          assert.deepEqual(
+            rotations.map(({ subject }) => subject),
+            Array(expected).fill('next'),
+          );
+        }
+      }
     });
   });
 }

@@ -9,7 +9,7 @@ import type {
   ThreadQuery,
   UnindexedThread,
 } from '../../src/storage/store.ts';
-import { by, newFollowUp, note, type World } from './fixture.ts';
+import { by, newFollowUp, note, noteBy, operator, type World } from './fixture.ts';
 import { done, leaseMs } from './reply-fixture.ts';
 
 async function entryOf(store: Store, due: UnindexedThread): Promise<IndexedThread | undefined> {
@@ -75,7 +75,7 @@ export function describeThreadSearch(world: () => World): void {
       assert.deepEqual(await search(organizationId, userId, 'refund'), [third.id, second.id, first.id]);
       assert.deepEqual(await search(organizationId, userId, 'silk refund'), [second.id, first.id]);
       assert.deepEqual(await search(organizationId, userId, 'refund linen'), []);
-      await store.renameThread(organizationId, first.id, by(userId), 'Refund of linen');
+      await store.renameThread(organizationId, first.id, 'Refund of linen', by(userId));
       await indexAll(store);
       assert.deepEqual(await search(organizationId, userId, 'refund'), [first.id, third.id, second.id]);
       assert.deepEqual(await search(organizationId, userId, 'refund linen'), [first.id]);
@@ -134,10 +134,10 @@ export function describeThreadSearch(world: () => World): void {
 
       // Not indexed again yet.
       await store.setThreadPublished(organizationId, shared.id, false, note());
-      await store.deleteThread(organizationId, own.id, by(userId), note());
+      await store.deleteThread(organizationId, own.id, noteBy(userId));
       assert.deepEqual(await sorted(userId), []);
       assert.deepEqual(await sorted(other), [hidden.id, shared.id].sort());
-      await store.restoreThread(organizationId, own.id, userId, 1000, note());
+      await store.restoreThread(organizationId, own.id, 1000, noteBy(userId));
       assert.deepEqual(await sorted(userId), [own.id]);
     });
 
@@ -148,7 +148,7 @@ export function describeThreadSearch(world: () => World): void {
       for (let count = 0; count < 6; count += 1) threads.push(await add(organizationId, userId, 'Refund'));
       await indexAll(store);
       const all = await search(organizationId, userId, 'refund');
-      for (const id of all.slice(0, 3)) await store.deleteThread(organizationId, id, by(userId), note());
+      for (const id of all.slice(0, 3)) await store.deleteThread(organizationId, id, noteBy(userId));
       const page = await store.searchThreads(organizationId, { userId, terms: ['refund'] }, 2);
       assert.deepEqual(
         page.map(({ thread }) => thread.id),
@@ -196,17 +196,17 @@ export function describeThreadSearch(world: () => World): void {
       assert.equal(await indexAll(store), 0);
       await store.settleReply(claim!, { status: 'completed', ...done });
       await assertDue('replied');
-      await store.renameThread(organizationId, id, by(userId), 'Money back');
+      await store.renameThread(organizationId, id, 'Money back', by(userId));
       await assertDue('renamed');
       await store.setThreadPublished(organizationId, id, true, note());
       await assertDue('published');
-      await store.addReply(organizationId, id, userId, newFollowUp());
+      await store.addReply(organizationId, id, newFollowUp(), by(userId));
       await assertDue('asked again');
-      await store.cancelReplies(organizationId, id);
+      await store.cancelReplies(organizationId, id, operator);
       await assertDue('cancelled');
-      await store.deleteThread(organizationId, id, by(userId), note());
+      await store.deleteThread(organizationId, id, noteBy(userId));
       await assertDue('deleted');
-      await store.restoreThread(organizationId, id, userId, 1000, note());
+      await store.restoreThread(organizationId, id, 1000, noteBy(userId));
       await assertDue('restored');
       assert.deepEqual(await search(organizationId, userId, 'money'), [id]);
     });
@@ -217,13 +217,13 @@ export function describeThreadSearch(world: () => World): void {
       const { id } = await add(organizationId, userId, 'Refund');
       const [due] = await store.takeUnindexed(10);
       const entry = await entryOf(store, due!);
-      await store.renameThread(organizationId, id, by(userId), 'Money');
+      await store.renameThread(organizationId, id, 'Money', by(userId));
       const [newer] = await store.takeUnindexed(10);
       await store.indexThreads([{ due: newer!, entry: await entryOf(store, newer!) }]);
       await store.indexThreads([{ due: due!, entry }]);
       assert.deepEqual(await search(organizationId, userId, 'money'), [id]);
       assert.deepEqual(await search(organizationId, userId, 'refund'), []);
-      await store.renameThread(organizationId, id, by(userId), 'Cash');
+      await store.renameThread(organizationId, id, 'Cash', by(userId));
       await store.indexThreads([{ due: newer!, entry: await entryOf(store, newer!) }]);
       assert.equal(await indexAll(store), 1, 'an older stamp does not take back the mark');
     });
@@ -242,7 +242,7 @@ export function describeThreadSearch(world: () => World): void {
         );
         for (const { organizationId, threadId } of due)
           if (organizationId === busy.organizationId)
-            await store.renameThread(organizationId, threadId, by(busy.userId), 'Changed');
+            await store.renameThread(organizationId, threadId, 'Changed', by(busy.userId));
         return due.map(({ organizationId }) => organizationId);
       };
       assert.deepEqual(await takeAndChange(), [busy.organizationId, busy.organizationId]);
@@ -258,7 +258,7 @@ export function describeThreadSearch(world: () => World): void {
       const kept = await add(organizationId, userId, 'Refund');
       const due = await store.takeUnindexed(10);
       const entry = await entryOf(store, due[0]!);
-      for (const each of [id, kept.id]) await store.deleteThread(organizationId, each, by(userId), note());
+      for (const each of [id, kept.id]) await store.deleteThread(organizationId, each, noteBy(userId));
       world().clock.pass(1000);
       assert.equal((await world().removeAll('deleted_threads', 0)).removed, 2);
       assert.deepEqual(await store.takeUnindexed(10), []);
@@ -295,9 +295,9 @@ export function describeThreadSearch(world: () => World): void {
       assert.equal((await summary())?.state, 'error', 'also before it is indexed');
       await indexAll(store);
       assert.deepEqual(await summary(), { id, state: 'error', author, line: 'Because.' });
-      await store.addReply(organizationId, id, userId, newFollowUp());
+      await store.addReply(organizationId, id, newFollowUp(), by(userId));
       assert.equal((await summary())?.state, 'in_progress');
-      await store.cancelReplies(organizationId, id);
+      await store.cancelReplies(organizationId, id, operator);
       assert.equal((await summary())?.state, 'idle');
       await store.removeMember(organizationId, author, false, note());
       assert.equal((await summary())?.author, null);

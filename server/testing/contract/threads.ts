@@ -1,6 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { by, hashOf, newFollowUp, newRetry, newThread, note, strangers, type World } from './fixture.ts';
+import {
+  by,
+  granted,
+  hashOf,
+  newFollowUp,
+  newRetry,
+  newThread,
+  note,
+  noteBy,
+  operator,
+  strangers,
+  type World,
+} from './fixture.ts';
 
 const everything = 'Z̷̡a\u0301lgo 🧶\u{10FFFF} \u2028 "\\ \t\r\n ﷽ null';
 
@@ -17,7 +29,7 @@ export function describeThreads(world: () => World): void {
         secondaryId: everything,
         prompt: everything.repeat(5000),
       });
-      assert.deepEqual(await store.createThread(organizationId, made), {
+      assert.deepEqual(await store.createThread(organizationId, made, by(made.userId)), {
         outcome: 'created',
         createdAt: clock.ms,
       });
@@ -54,14 +66,27 @@ export function describeThreads(world: () => World): void {
       });
     });
 
+    it('returns texts of any length and script unchanged', async () => {
+      const { store } = world();
+      const organizationId = await world().organization();
+      const userId = await world().member(organizationId);
+      for (const letter of ['a', 'é', '長', '🧶'])
+        for (const bytes of [1_020, 1_024, 1_028, 300_000]) {
+          const prompt = letter.repeat(bytes / Buffer.byteLength(letter));
+          const { id } = await world().thread(organizationId, userId, { prompt });
+          const [message] = await store.listMessages(organizationId, id, { skip: 0, limit: 1, bytesMax: 1 });
+          assert.equal(message?.content, prompt);
+        }
+    });
+
     it('reads the head of a thread, and its messages part by part', async () => {
       const { store } = world();
       const organization = await world().organization();
       const { id, userId } = await world().thread(organization, await world().member(organization));
       for (const content of ['字'.repeat(100), 'b', 'c']) {
-        await store.cancelReplies(organization, id);
+        await store.cancelReplies(organization, id, operator);
         const prompt = { messageId: strangers.message(), content };
-        await store.addReply(organization, id, userId, newFollowUp({ prompt }));
+        await store.addReply(organization, id, newFollowUp({ prompt }), by(userId));
       }
       const { thread, version, messages } = (await store.getThread(organization, id))!;
       assert.equal(messages.length, 8);
@@ -81,7 +106,7 @@ export function describeThreads(world: () => World): void {
       const head = { thread, version, messageCount: 8, latest: detailed.at(-1) };
       assert.deepEqual(await store.getThreadHead(organization, id), head);
       assert.deepEqual(await store.findThread(organization, id), thread);
-      await store.deleteThread(organization, id, by(userId), note());
+      await store.deleteThread(organization, id, noteBy(userId));
       const deleted = (await store.getThread(organization, id))!;
       assert.deepEqual(await store.findThread(organization, id), deleted.thread);
       assert.deepEqual((await store.getThreadHead(organization, id))?.thread, deleted.thread);
@@ -95,7 +120,7 @@ export function describeThreads(world: () => World): void {
       const good = [newThread(userId), newThread(userId)];
       const bad = newThread(userId, { id, title: 'Another title' });
       const results = await Promise.allSettled(
-        [good[0]!, bad, good[1]!].map((made) => store.createThread(organization, made)),
+        [good[0]!, bad, good[1]!].map((made) => store.createThread(organization, made, by(made.userId))),
       );
       assert.deepEqual(
         results.map(({ status }) => status),
@@ -118,7 +143,7 @@ export function describeThreads(world: () => World): void {
       assert.deepEqual(await found(), [2, undefined, undefined]);
       await store.setThreadPublished(organization, id, true, note());
       assert.deepEqual(await found(), [2, 2, 2]);
-      await store.deleteThread(organization, id, by(ada), note());
+      await store.deleteThread(organization, id, noteBy(ada));
       assert.deepEqual(await found(), [undefined, undefined, undefined]);
       assert.equal((await store.getThread(organization, id))?.messages.length, 2);
     });
@@ -129,18 +154,23 @@ export function describeThreads(world: () => World): void {
       const userId = await world().member(organization);
       const idempotency = { key: 'k', bodyHash: hashOf(1), keepMs: 1000 };
       const first = newThread(userId, { idempotency });
-      const created = await store.createThread(organization, first);
+      const created = granted(await store.createThread(organization, first, by(userId)));
       assert.equal(created.outcome, 'created');
       clock.ms += 999;
-      assert.deepEqual(await store.createThread(organization, newThread(userId, { idempotency })), {
-        outcome: 'repeated',
-        threadId: first.id,
-        messageId: first.messageId,
-        replyId: first.replyId,
-        createdAt: clock.ms - 999,
-      });
+      assert.deepEqual(
+        await store.createThread(organization, newThread(userId, { idempotency }), by(userId)),
+        {
+          outcome: 'repeated',
+          threadId: first.id,
+          messageId: first.messageId,
+          replyId: first.replyId,
+          createdAt: clock.ms - 999,
+        },
+      );
       const otherBody = newThread(userId, { idempotency: { ...idempotency, bodyHash: hashOf(2) } });
-      assert.deepEqual(await store.createThread(organization, otherBody), { outcome: 'key-reused' });
+      assert.deepEqual(await store.createThread(organization, otherBody, by(otherBody.userId)), {
+        outcome: 'key-reused',
+      });
       assert.deepEqual(await world().walk(organization, { userId }), [first.id]);
     });
 
@@ -151,10 +181,10 @@ export function describeThreads(world: () => World): void {
       const idempotency = { key: 'k', bodyHash: hashOf(1), keepMs: 1000 };
       const results = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
-          nodes[index % 2]!.createThread(organization, newThread(userId, { idempotency })),
+          nodes[index % 2]!.createThread(organization, newThread(userId, { idempotency }), by(userId)),
         ),
       );
-      assert.equal(results.filter(({ outcome }) => outcome === 'created').length, 1);
+      assert.equal(results.filter((result) => granted(result).outcome === 'created').length, 1);
       assert.equal((await world().walk(organization, { userId })).length, 1);
     });
 
@@ -164,7 +194,8 @@ export function describeThreads(world: () => World): void {
       const [ada, bob] = [await world().member(organization), await world().member(organization)];
       const idempotency = { key: 'k', bodyHash: hashOf(1), keepMs: 1000 };
       const outcome = async (userId: typeof ada) =>
-        (await store.createThread(organization, newThread(userId, { idempotency }))).outcome;
+        granted(await store.createThread(organization, newThread(userId, { idempotency }), by(userId)))
+          .outcome;
       assert.equal(await outcome(ada), 'created');
       assert.equal(await outcome(bob), 'created');
       clock.ms += 1000;
@@ -178,16 +209,16 @@ export function describeThreads(world: () => World): void {
       const [ada, bob] = [await world().member(organization), await world().member(organization)];
       const { id } = await world().thread(organization, ada);
       clock.ms += 5;
-      const refused = await store.renameThread(organization, id, by(bob), 'Mine');
+      const refused = granted(await store.renameThread(organization, id, 'Mine', by(bob)));
       assert.equal(refused.outcome, 'refused');
       assert.equal((await store.getThread(organization, id))?.thread.title, 'A title');
-      const renamed = await store.renameThread(organization, id, by(ada), 'Mine');
+      const renamed = granted(await store.renameThread(organization, id, 'Mine', by(ada)));
       assert.equal(renamed.outcome, 'renamed');
       const after = (await store.getThread(organization, id))?.thread;
       assert.deepEqual(renamed.outcome === 'renamed' && renamed.thread, after);
       assert.equal(after?.title, 'Mine');
       assert.ok((after?.updatedAt ?? 0) >= clock.ms);
-      assert.deepEqual(await store.renameThread(organization, strangers.thread(), by(ada), 'x'), {
+      assert.deepEqual(await store.renameThread(organization, strangers.thread(), 'x', by(ada)), {
         outcome: 'missing',
       });
     });
@@ -197,9 +228,9 @@ export function describeThreads(world: () => World): void {
       const organization = await world().organization();
       const [ada, bob] = [await world().member(organization), await world().member(organization)];
       const { id, replyId } = await world().thread(organization, ada);
-      assert.equal((await store.deleteThread(organization, id, by(bob), note())).outcome, 'refused');
+      assert.equal(granted(await store.deleteThread(organization, id, noteBy(bob))).outcome, 'refused');
       assert.equal((await store.getThread(organization, id))?.thread.deletedAt, null);
-      assert.deepEqual(await store.deleteThread(organization, id, by(ada), note()), {
+      assert.deepEqual(await store.deleteThread(organization, id, noteBy(ada)), {
         outcome: 'deleted',
         cancelled: [replyId],
       });
@@ -208,10 +239,10 @@ export function describeThreads(world: () => World): void {
       const reply = kept?.messages[1];
       assert.equal(reply?.role === 'assistant' && reply.status, 'cancelled');
       assert.equal(reply?.role === 'assistant' && reply.completedAt, clock.ms);
-      assert.equal((await store.deleteThread(organization, id, by(ada), note())).outcome, 'refused');
-      assert.equal((await store.renameThread(organization, id, by(ada), 'x')).outcome, 'refused');
+      assert.equal(granted(await store.deleteThread(organization, id, noteBy(ada))).outcome, 'refused');
+      assert.equal(granted(await store.renameThread(organization, id, 'x', by(ada))).outcome, 'refused');
       assert.equal(await store.setThreadPublished(organization, id, true, note()), 'missing');
-      assert.deepEqual(await store.deleteThread(organization, strangers.thread(), by(ada), note()), {
+      assert.deepEqual(await store.deleteThread(organization, strangers.thread(), noteBy(ada)), {
         outcome: 'missing',
       });
     });
@@ -222,9 +253,9 @@ export function describeThreads(world: () => World): void {
       const [ada, bob] = [await world().member(organization), await world().member(organization)];
       const { id } = await world().thread(organization, ada, { accountId: 'a' });
       const newer = await world().thread(organization, ada);
-      const restore = (userId: typeof ada) => store.restoreThread(organization, id, userId, 1000, note());
+      const restore = (userId: typeof ada) => store.restoreThread(organization, id, 1000, noteBy(userId));
       assert.equal(await restore(ada), 'missing');
-      await store.deleteThread(organization, id, by(ada), note());
+      await store.deleteThread(organization, id, noteBy(ada));
       const deleted = await store.getThread(organization, id);
       clock.pass(1000);
       assert.equal(await restore(bob), 'missing');
@@ -238,11 +269,11 @@ export function describeThreads(world: () => World): void {
       assert.deepEqual(await world().walk(organization, { userId: ada }), [newer.id, id]);
       assert.equal(await restore(ada), 'missing');
 
-      await store.deleteThread(organization, id, by(ada), note());
+      await store.deleteThread(organization, id, noteBy(ada));
       clock.pass(1001);
       assert.equal(await restore(ada), 'missing');
       assert.deepEqual(await world().walk(organization, { userId: ada }), [newer.id]);
-      assert.equal(await store.restoreThread(organization, strangers.thread(), ada, 1000, note()), 'missing');
+      assert.equal(await store.restoreThread(organization, strangers.thread(), 1000, noteBy(ada)), 'missing');
     });
 
     it('renames, publishes and retries in a restored thread', async () => {
@@ -250,16 +281,16 @@ export function describeThreads(world: () => World): void {
       const organization = await world().organization();
       const ada = await world().member(organization);
       const { id, replyId } = await world().thread(organization, ada);
-      assert.deepEqual(await store.deleteThread(organization, id, by(ada), note()), {
+      assert.deepEqual(await store.deleteThread(organization, id, noteBy(ada)), {
         outcome: 'deleted',
         cancelled: [replyId],
       });
-      assert.equal(await store.restoreThread(organization, id, ada, 1000, note()), 'restored');
-      assert.equal((await store.renameThread(organization, id, by(ada), 'Back')).outcome, 'renamed');
+      assert.equal(await store.restoreThread(organization, id, 1000, noteBy(ada)), 'restored');
+      assert.equal(granted(await store.renameThread(organization, id, 'Back', by(ada))).outcome, 'renamed');
       assert.equal(await store.setThreadPublished(organization, id, true, note()), 'done');
       const retry = newRetry();
-      assert.deepEqual(await store.addReply(organization, id, ada, retry), { outcome: 'added' });
-      assert.deepEqual(await store.deleteThread(organization, id, by(ada), note()), {
+      assert.deepEqual(await store.addReply(organization, id, retry, by(ada)), { outcome: 'added' });
+      assert.deepEqual(await store.deleteThread(organization, id, noteBy(ada)), {
         outcome: 'deleted',
         cancelled: [retry.replyId],
       });
@@ -283,18 +314,18 @@ export function describeThreads(world: () => World): void {
       };
       await store.setThreadPublished(organization, id, false, published());
       await store.setThreadPublished(organization, strangers.thread(), true, published());
-      await store.restoreThread(organization, id, ada, 1000, note('thread.restored', id));
-      await store.deleteThread(organization, id, by(bob), note('thread.deleted', id));
+      await store.restoreThread(organization, id, 1000, note('thread.restored', id, { authority: by(ada) }));
+      await store.deleteThread(organization, id, note('thread.deleted', id, { authority: by(bob) }));
       assert.deepEqual(await noted(), []);
       await store.setThreadPublished(organization, id, true, published());
       await expect('thread.published');
       await store.setThreadPublished(organization, id, true, published());
-      await store.deleteThread(organization, id, by(ada), note('thread.deleted', id));
+      await store.deleteThread(organization, id, note('thread.deleted', id, { authority: by(ada) }));
       await expect('thread.deleted');
-      await store.deleteThread(organization, id, by(ada), note('thread.deleted', id));
+      await store.deleteThread(organization, id, note('thread.deleted', id, { authority: by(ada) }));
       await store.setThreadPublished(organization, id, false, published());
-      await store.restoreThread(organization, id, bob, 1000, note('thread.restored', id));
-      await store.restoreThread(organization, id, ada, 1000, note('thread.restored', id));
+      await store.restoreThread(organization, id, 1000, note('thread.restored', id, { authority: by(bob) }));
+      await store.restoreThread(organization, id, 1000, note('thread.restored', id, { authority: by(ada) }));
       await expect('thread.restored');
     });
 
@@ -320,13 +351,13 @@ export function describeThreads(world: () => World): void {
 
       await store.setThreadPublished(organization, hidden.id, true, note());
       assert.deepEqual(await list('acme-'), ['acme-of-bob']);
-      await store.deleteThread(organization, hidden.id, by(bob), note());
+      await store.deleteThread(organization, hidden.id, noteBy(bob));
       assert.deepEqual(await list('acme-'), []);
-      await store.restoreThread(organization, hidden.id, bob, 1000, note());
+      await store.restoreThread(organization, hidden.id, 1000, noteBy(bob));
       assert.deepEqual(await list('acme-'), ['acme-of-bob']);
       const empty = await world().thread(organization, ada, { accountId: '' });
       assert.deepEqual(await list('', 1), ['']);
-      await store.deleteThread(organization, empty.id, by(ada), note());
+      await store.deleteThread(organization, empty.id, noteBy(ada));
       assert.deepEqual(await list('', 1), ['=']);
     });
 

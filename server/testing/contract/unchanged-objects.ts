@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { OrganizationId, UserId } from '../../src/domain/id.ts';
 import type { Listing, Store } from '../../src/storage/store.ts';
-import { by, completed, newFollowUp, newThread, note, type World } from './fixture.ts';
+import { by, completed, newFollowUp, newThread, note, noteBy, type World } from './fixture.ts';
 
 const minuteMs = 60_000;
 
@@ -23,7 +23,7 @@ export function describeUnchangedObjects(world: () => World): void {
       await world().use(organization, 1);
       await world().thread(organization, userId);
       assert.equal(await read(), first);
-      await other.renameThread(organization, id, by(userId), 'Another');
+      await other.renameThread(organization, id, 'Another', by(userId));
       const second = await read();
       assert.equal(second?.thread.title, 'Another');
       assert.equal(await read(), second);
@@ -33,7 +33,7 @@ export function describeUnchangedObjects(world: () => World): void {
       await other.setThreadPublished(organization, id, true, note());
       assert.equal((await read())?.thread.published, true);
       assert.equal(await store.getThread(await world().organization(), id, { userId }), undefined);
-      await other.deleteThread(organization, id, by(userId), note());
+      await other.deleteThread(organization, id, noteBy(userId));
       assert.equal(await read(), undefined);
     });
 
@@ -59,15 +59,15 @@ export function describeUnchangedObjects(world: () => World): void {
           }),
         );
       const changes: Record<string, () => Promise<unknown>> = {
-        create: () => other.createThread(organization, newThread(userId, { accountId: 'a' })),
-        rename: () => other.renameThread(organization, id, by(userId), 'Another'),
+        create: () => other.createThread(organization, newThread(userId, { accountId: 'a' }), by(userId)),
+        rename: () => other.renameThread(organization, id, 'Another', by(userId)),
         publish: () => other.setThreadPublished(organization, id, true, note()),
         'a reply': async () => {
           for (const claim of await world().claim(1000, 10, other)) await other.settleReply(claim, completed);
         },
-        'a follow-up': () => other.addReply(organization, id, userId, newFollowUp()),
-        delete: () => other.deleteThread(organization, id, by(userId), note()),
-        restore: () => other.restoreThread(organization, id, userId, 1000, note()),
+        'a follow-up': () => other.addReply(organization, id, newFollowUp(), by(userId)),
+        delete: () => other.deleteThread(organization, id, noteBy(userId)),
+        restore: () => other.restoreThread(organization, id, 1000, noteBy(userId)),
         hide: () => other.setThreadPublished(organization, id, false, note()),
       };
       for (const [name, change] of Object.entries(changes)) {
@@ -89,7 +89,7 @@ export function describeUnchangedObjects(world: () => World): void {
       const page = await store.beginWalk(organization, { userId }, 1);
       assert.equal(await store.beginWalk(organization, { userId }, 1), page);
       assert.equal(await store.setThreadPublished(organization, id, true, note()), 'done');
-      assert.equal(await store.restoreThread(organization, id, userId, 1000, note()), 'missing');
+      assert.equal(await store.restoreThread(organization, id, 1000, noteBy(userId)), 'missing');
       assert.equal(await store.beginWalk(organization, { userId }, 1), page);
     });
 

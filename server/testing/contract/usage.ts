@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { KeyId, OrganizationId, UserId } from '../../src/domain/id.ts';
 import { dayMs } from '../../src/domain/time.ts';
 import type { TrafficReport } from '../../src/storage/store.ts';
-import { hashOf, newApplication, note, strangers, trafficReport, type World } from './fixture.ts';
+import { hashOf, newApplication, note, operator, strangers, trafficReport, type World } from './fixture.ts';
 
 const day = 20_000;
 const hour = 24 * day;
@@ -129,7 +129,7 @@ export function describeUsages(world: () => World): void {
         const [organization, other] = [await world().organization(), await world().organization()];
         const ada = await world().member(organization, 'ada@example.org');
         const ben = await world().member(organization);
-        const count = (user: UserId) => store.countPrompt(organization, user, limit);
+        const count = (user: UserId) => store.countPrompt(organization, user, limit, operator);
         assert.equal(await count(ada), 'counted');
         assert.equal(await count(ada), 'counted');
         assert.deepEqual(await count(ada), midnight);
@@ -137,7 +137,7 @@ export function describeUsages(world: () => World): void {
         assert.equal(await count(ben), 'counted');
         assert.deepEqual(await count(ben), { ...midnight, over: 'organization' });
         assert.equal(await world().member(other, 'ada@example.org'), ada);
-        assert.equal(await store.countPrompt(other, ada, limit), 'counted');
+        assert.equal(await store.countPrompt(other, ada, limit, operator), 'counted');
       });
 
       it('resets with each period of the store and never returns to an earlier one', async () => {
@@ -145,7 +145,7 @@ export function describeUsages(world: () => World): void {
         const organization = await world().organization();
         const ada = await world().member(organization);
         const count = (period: 'minute' | 'day') =>
-          store.countPrompt(organization, ada, { period, personMax: 1, organizationMax: 9 });
+          store.countPrompt(organization, ada, { period, personMax: 1, organizationMax: 9 }, operator);
         assert.equal(await count('minute'), 'counted');
         clock.pass(59_999);
         assert.deepEqual(await count('minute'), { over: 'person', resetMs: 1 });
@@ -170,7 +170,7 @@ export function describeUsages(world: () => World): void {
           ['mail', dayMs],
         ] as const) {
           const count = () =>
-            store.countPrompt(organization, ada, { period, personMax: 1, organizationMax: 1 });
+            store.countPrompt(organization, ada, { period, personMax: 1, organizationMax: 1 }, operator);
           clock.ms += 4 * ms;
           assert.equal(await count(), 'counted', period);
           clock.ms -= 4 * ms;
@@ -186,11 +186,16 @@ export function describeUsages(world: () => World): void {
         const nodes = [world().store, await world().node()];
         const outcomes = await Promise.all(
           Array.from({ length: 60 }, (_, index) =>
-            nodes[index % 2]!.countPrompt(organization, index % 4 < 2 ? ada : ben, {
-              ...limit,
-              personMax: 20,
-              organizationMax: 30,
-            }),
+            nodes[index % 2]!.countPrompt(
+              organization,
+              index % 4 < 2 ? ada : ben,
+              {
+                ...limit,
+                personMax: 20,
+                organizationMax: 30,
+              },
+              operator,
+            ),
           ),
         );
         assert.equal(outcomes.filter((outcome) => outcome === 'counted').length, 30);

@@ -3,7 +3,16 @@ import { describe, it } from 'node:test';
 import type { MessageId } from '../../src/domain/id.ts';
 import { deriveThreadStatus } from '../../src/domain/message.ts';
 import type { NewReply, Store } from '../../src/storage/store.ts';
-import { type Conversation, completed, newFollowUp, newRetry, strangers, type World } from './fixture.ts';
+import {
+  by,
+  type Conversation,
+  completed,
+  granted,
+  newFollowUp,
+  newRetry,
+  strangers,
+  type World,
+} from './fixture.ts';
 
 export function describeVersions(world: () => World): void {
   describe('versions', () => {
@@ -23,7 +32,7 @@ export function describeVersions(world: () => World): void {
       { organization, thread }: Conversation,
       reply: NewReply,
       store: Store = world().store,
-    ) => (await store.addReply(organization, thread.id, thread.userId, reply)).outcome;
+    ) => granted(await store.addReply(organization, thread.id, reply, by(thread.userId))).outcome;
     async function read({ organization, thread }: Conversation) {
       const found = await world().store.getThread(organization, thread.id);
       assert.ok(found);
@@ -96,10 +105,10 @@ export function describeVersions(world: () => World): void {
       const { organization, thread } = made;
       const bob = await world().member(organization);
       const edit = newEdit(thread.messageId);
-      assert.equal((await store.addReply(organization, thread.id, bob, edit)).outcome, 'refused');
+      assert.equal(granted(await store.addReply(organization, thread.id, edit, by(bob))).outcome, 'refused');
       const full = { messagesMax: 3, bytesMax: 1000 };
       assert.deepEqual(
-        await store.addReply(organization, thread.id, thread.userId, { ...edit, budget: full }),
+        await store.addReply(organization, thread.id, { ...edit, budget: full }, by(thread.userId)),
         { outcome: 'full', exceeded: 'messages' },
       );
       assert.equal(await add(made, newRetry({ budget: { ...full, messagesMax: 2 } })), 'full');

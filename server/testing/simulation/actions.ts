@@ -1,7 +1,7 @@
 import { converse, create, get, remove, rename } from './callers.ts';
 import { crash, cutOff, outage, pause, restart, setClock, storm } from './faults.ts';
 import { follow, wait } from './holders.ts';
-import { changeQuota, readQuota, revoke } from './operators.ts';
+import { administer, changeQuota, changeRole, readQuota, revoke, signOut } from './operators.ts';
 import type { Random } from './random.ts';
 import { walk } from './walker.ts';
 import type { World } from './world.ts';
@@ -23,6 +23,9 @@ const calls: Shares = [
   [1, 'read quota', readQuota],
   [1, 'change quota', changeQuota],
   [4, 'revoke', revoke],
+  [1, 'sign out', signOut],
+  [1, 'change role', changeRole],
+  [2, 'administer', administer],
 ];
 
 const faults: Shares = [

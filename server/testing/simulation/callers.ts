@@ -1,5 +1,7 @@
 import type { Initiator } from '../../src/domain/audit.ts';
+import type { OperatorAuthority } from '../../src/domain/authority.ts';
 import type { Message } from '../../src/domain/message.ts';
+import type { MemberRole } from '../../src/domain/organization.ts';
 import type { UserPrincipal } from '../../src/domain/principal.ts';
 import type { Context } from '../../src/usecases/context.ts';
 import { addReply, cancelReply } from '../../src/usecases/replies/replies.ts';
@@ -17,18 +19,24 @@ import type { ThreadTruth } from './truth.ts';
 import type { Person, World } from './world.ts';
 
 const traceId = 'trace';
-export const initiator: Initiator = { actor: { kind: 'operator' }, traceId };
+export const initiator: Initiator<OperatorAuthority> = { authority: { kind: 'operator' }, traceId };
 
-/** The person in the console, without a key. */
-export function inConsole({ organizationId, userId }: Person): UserPrincipal {
-  return { organizationId, userId, keyHash: null };
+/** The person in the console, with their latest session. */
+export function inConsole({ organizationId, userId, sessions }: Person, role: MemberRole = 'member') {
+  const sessionHash = sessions.at(-1)!;
+  const authority = { kind: 'session', userId, sessionHash, organizationId, role } as const;
+  const principal: UserPrincipal = { organizationId, userId, authority };
+  return { principal, initiator: { authority, traceId } };
 }
+
+/** One of this many prompts is poison, the first one early: a run must be long enough for it to end. */
+const poisonEvery = 40;
 
 /** With an idempotency key, a caller retries the request until it gets a response. */
 export function create(world: World, random: Random): void {
   const person = random.pick(world.people);
   const number = world.nextNumber();
-  const prompt = `p${number}`;
+  const prompt = number % poisonEvery === 1 ? `poison ${number}` : `p${number}`;
   const idempotencyKey = random.chance(0.5) ? `i${number}` : undefined;
   const accountId = random.chance(0.3) ? 'account' : undefined;
   const input = {
@@ -113,7 +121,8 @@ export function remove(world: World, random: Random): void {
     random,
     person,
     { text: `delete ${thread.title.value}` },
-    (context, principal) => deleteThread({ context, principal, initiator }, thread.id),
+    (context, principal) =>
+      deleteThread({ context, principal, initiator: { authority: principal.authority, traceId } }, thread.id),
     (outcome, { began }) => {
       const isGone = outcome.code !== 'OK' || thread.deleted.heldSince(began, (deleted) => deleted);
       world.oracle.expect(isGone, 'acknowledged', () => `${thread.id} was not deleted`);
@@ -128,7 +137,7 @@ function restore(world: World, random: Random, person: Person, thread: ThreadTru
     world,
     random,
     `restore ${thread.title.value}`,
-    (context) => restoreThread({ context, principal: inConsole(person), initiator }, thread.id),
+    (context) => restoreThread({ context, ...inConsole(person) }, thread.id),
     (outcome) => checkOwn(world, person, thread, outcome),
   );
 }
@@ -139,13 +148,13 @@ export function converse(world: World, random: Random): void {
   const thread = pickThread(world, random, person);
   if (thread === undefined) return;
   const number = world.nextNumber();
-  const principal = inConsole(person);
+  const caller = inConsole(person);
   const published = random.chance(0.6);
   const verbs = {
-    prompt: (context) => addReply({ context, principal, initiator }, thread.id, `p${number}`),
-    retry: (context) => addReply({ context, principal, initiator }, thread.id),
-    stop: (context) => cancelReply({ context, principal }, thread.id),
-    publish: (context) => publishOwnThread({ context, principal, initiator }, thread.id, published),
+    prompt: (context) => addReply({ context, ...caller }, thread.id, `p${number}`),
+    retry: (context) => addReply({ context, ...caller }, thread.id),
+    stop: (context) => cancelReply({ context, ...caller }, thread.id),
+    publish: (context) => publishOwnThread({ context, ...caller }, thread.id, published),
   } satisfies Record<string, (context: Context) => Promise<unknown>>;
   const verb = random.pick(Object.keys(verbs) as (keyof typeof verbs)[]);
   send(

@@ -3,19 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import type { PersonAuthority } from '../../src/domain/authority.ts';
 import type { OrganizationId, ThreadId, UserId } from '../../src/domain/id.ts';
 import { openPostgresStore } from '../../src/storage/postgres/open.ts';
 import { openSqliteStore } from '../../src/storage/sqlite/open.ts';
-import type { ClaimedReply, ListedThread, Listing, Store } from '../../src/storage/store.ts';
-import {
-  attemptsMax,
-  hashOf,
-  newFollowUp,
-  newRetry,
-  newThread,
-  note,
-  TestClock,
-} from '../contract/fixture.ts';
+import type { ClaimedReply, ListedThread, Listing, ReplyName, Store } from '../../src/storage/store.ts';
+import { by, hashOf, newFollowUp, newRetry, newThread, note, TestClock } from '../contract/fixture.ts';
 import { openTestDatabase, poolSettings } from '../contract/postgres-database.ts';
 import { openMemoryStore, openTransactions, Tables } from './memory-store/open.ts';
 import { Random } from './random.ts';
@@ -65,11 +58,12 @@ function nextCall(random: Random, threads: [OrganizationId, ThreadId][]): Call {
   const [organization, userId, keyHash] = [organizations[place]!, users[place]!, hashOf(place)];
   const [home, threadId] =
     threads.length === 0 ? [organization, 'thr_none' as ThreadId] : random.pick(threads);
-  const writer = { userId, keyHash: random.chance(0.5) ? keyHash : null };
+  const authority: PersonAuthority = random.chance(0.5) ? { kind: 'key', userId, keyHash } : by(userId);
   const listing: Listing = random.chance(0.5) ? { userId } : { userId: null };
   const limit = random.integer(4, 1);
-  const noted = note();
+  const noted = note(undefined, undefined, { authority });
   const claimAt = random.fraction();
+  const queue = random.pick(['usual', 'suspects'] as const);
   const claimOf = ({ claims }: Side) => claims[Math.floor(claimAt * claims.length)];
   const withClaim =
     (use: (store: Store, claim: ClaimedReply) => Promise<unknown>): Call =>
@@ -77,7 +71,7 @@ function nextCall(random: Random, threads: [OrganizationId, ThreadId][]): Call {
       const claim = claimOf(side);
       return claim && use(side.store, claim);
     };
-  const created = newThread(userId, { keyHash: writer.keyHash });
+  const created = newThread(userId);
   const followUp = newFollowUp();
   const retry = newRetry();
   const steps = [{ description: 'A step', at: 1 }];
@@ -85,23 +79,23 @@ function nextCall(random: Random, threads: [OrganizationId, ThreadId][]): Call {
   return random.pick<Call>([
     ({ store }) => {
       if (!threads.some(([, id]) => id === created.id)) threads.push([organization, created.id]);
-      return store.createThread(organization, created);
+      return store.createThread(organization, created, authority);
     },
-    ({ store }) => store.renameThread(home, threadId, writer, `Title ${claimAt}`),
-    ({ store }) => store.deleteThread(home, threadId, writer, noted),
-    ({ store }) => store.restoreThread(home, threadId, userId, 1000, noted),
+    ({ store }) => store.renameThread(home, threadId, `Title ${claimAt}`, authority),
+    ({ store }) => store.deleteThread(home, threadId, noted),
+    ({ store }) => store.restoreThread(home, threadId, 1000, noted),
     ({ store }) => store.setThreadPublished(organization, threadId, claimAt < 0.7, noted),
-    ({ store }) => store.addReply(home, threadId, userId, followUp),
-    ({ store }) => store.addReply(home, threadId, userId, retry),
-    ({ store }) => store.cancelReplies(home, threadId),
+    ({ store }) => store.addReply(home, threadId, followUp, authority),
+    ({ store }) => store.addReply(home, threadId, retry, authority),
+    ({ store }) => store.cancelReplies(home, threadId, authority),
     ({ store }) => store.getThread(organization, threadId, { userId }),
     ({ store }) => store.findRunningReply(home, threadId, { userId }),
     ({ store }) => store.listMessages(home, threadId, { skip: 0, limit: 9, bytesMax: 9999 }),
     ({ store }) => store.admitKey(keyHash, day),
     ({ store }) => store.replyBacklog(),
-    ({ store }) => store.organizationsWaiting(claimAt < 0.5 ? organization : undefined, 5),
+    ({ store }) => store.organizationsWaiting(claimAt < 0.5 ? organization : undefined, 5, queue),
     async (side) => {
-      const claimed = await side.store.claimReplies([{ organizationId: organization, limit }], 300);
+      const claimed = await side.store.claimReplies([{ organizationId: organization, limit }], 300, queue);
       side.claims.push(...claimed);
       return claimed;
     },
@@ -112,9 +106,11 @@ function nextCall(random: Random, threads: [OrganizationId, ThreadId][]): Call {
     withClaim((store, claim) => store.settleReply(claim, { status: 'completed', ...result })),
     withClaim((store, claim) => store.releaseReply(claim, { delayMs: 50, failure: '503' })),
     withClaim((store, claim) => store.releaseReply(claim)),
+    withClaim((store, claim) => store.releaseReply(claim, 'crash')),
     async ({ store }) => {
-      const failed = await store.sweepReplies({ attemptsMax, leases: true });
-      return failed.sort((a, b) => (a.messageId < b.messageId ? -1 : 1));
+      const { failed, crashed } = await store.sweepReplies({ leases: true });
+      const inOrder = (replies: readonly ReplyName[]) => replies.map(({ messageId }) => messageId).sort();
+      return [inOrder(failed), inOrder(crashed)];
     },
     async (side) => {
       const { rows, more, start, size } = await side.store.beginWalk(organization, listing, limit);

@@ -26,7 +26,7 @@ export class Fairness {
   /** An organization that was waiting when the node looked, and got no slot. */
   passedOver(
     node: SimulatedProcess,
-    running: ReadonlySet<ReplyTruth>,
+    running: Iterable<ReplyTruth>,
     nowMs: number,
   ): OrganizationId | undefined {
     const served = new Set<OrganizationId>();

@@ -37,19 +37,28 @@ function pickRunning(world: World, random: Random): number | undefined {
   return running.length === 0 || world.isSettingClock ? undefined : random.pick(running);
 }
 
-/** Its claims may expire now and use up an attempt. */
+/** Its claims may expire now. */
 function excuse(world: World, { process }: SimulatedNode): void {
   for (const { claim } of world.oracle.running) if (claim?.node === process) claim.excused = true;
 }
 
 export function crash(world: World, random: Random): void {
   const place = pickRunning(world, random);
-  if (place === undefined) return;
+  if (place !== undefined) kill(world, place, random.integer(6000, 50));
+}
+
+/** A reply that ends its process: the node is started again, as by a service manager. */
+export function crashNode(world: World, node: SimulatedNode): void {
+  const isOver = world.settling || world.isSettingClock || node.isStopping;
+  if (!isOver && node.process.state === 'running') kill(world, world.nodes.indexOf(node), 200);
+}
+
+function kill(world: World, place: number, ms: number): void {
   const node = world.nodes[place]!;
   during(
     world,
     `${node.process.name} is killed`,
-    random.integer(6000, 50),
+    ms,
     () => {
       excuse(world, node);
       node.process.state = 'dead';

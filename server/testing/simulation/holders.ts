@@ -55,7 +55,7 @@ export function follow(world: World, random: Random): void {
     const knows = ({ id }: ReplyTruth) => latest?.id === id && latest.isOver;
     const release = hold(world, { text, process: node.process, thread, knows }, ms);
     try {
-      const call = { context, principal: inConsole(person) };
+      const call = { context, ...inConsole(person) };
       for await (const event of followThread(call, thread.id, until)) {
         if (event.type === 'gone') return;
         const reply = event.type === 'view' ? event.view.status.activeMessageId : event.reply.id;

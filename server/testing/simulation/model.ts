@@ -26,8 +26,16 @@ export class Answers {
   }
 }
 
-/** A model whose pace, failures and silence depend on the seed. */
-export function simulatedModel(answers: Answers, timers: Timers, random: Random): Model {
+/** The prompt of a reply that ends the process that writes it, every time. */
+export const isPoison = (prompt: string) => prompt.startsWith('poison');
+
+/** A model whose pace, failures and silence depend on the seed. `meetPoison` never resolves, or fails the reply. */
+export function simulatedModel(
+  answers: Answers,
+  timers: Timers,
+  random: Random,
+  meetPoison: () => Promise<never>,
+): Model {
   const pause = (ms: number) => new Promise<void>((resolve) => timers.after(ms, resolve));
   return {
     name: 'simulated',
@@ -46,6 +54,7 @@ export function simulatedModel(answers: Answers, timers: Timers, random: Random)
         if (mood > 0.5 && signal.aborted) throw signal.reason;
         if (place === failsAt) throw new ModelError('The simulated model failed.', { transient: mood < 0.1 });
         yield { type: 'text', text };
+        if (isPoison(prompt)) await meetPoison();
       }
       yield { type: 'corroborating' };
     },

@@ -1,3 +1,4 @@
+import type { PersonAuthority } from '../../src/domain/authority.ts';
 import type { ReplyClaim, Store } from '../../src/storage/store.ts';
 import type { Invariant } from './invariants.ts';
 import type { Tables, Transactions } from './memory-store/open.ts';
@@ -69,6 +70,27 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
       sweepReplies: (sweep) => before.sweepReplies({ ...sweep, at: sweep.at + 2900, leases: true }),
     })),
   },
+  'a crash counts as an attempt': {
+    breaks: ['blame'],
+    withinSeeds: 10,
+    mutation: inDatabase((before, { running }) => ({
+      sweepReplies(sweep) {
+        const swept = before.sweepReplies(sweep);
+        for (const { messageId } of swept.crashed) running.get(messageId)!.attempts += 1;
+        return swept;
+      },
+    })),
+  },
+  'a suspect is written like any other reply': {
+    breaks: ['blame'],
+    withinSeeds: 10,
+    mutation: inDatabase((before, { running }) => ({
+      sweepReplies(sweep) {
+        for (const reply of running.values()) reply.crashes = 0;
+        return before.sweepReplies(sweep);
+      },
+    })),
+  },
   'the end of a reply is not signaled': {
     breaks: ['ends'],
     withinSeeds: 5,
@@ -116,8 +138,8 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
     breaks: ['walks'],
     withinSeeds: 40,
     mutation: inDatabase((before, tables) => ({
-      renameThread(organizationId, threadId, writer, title) {
-        const result = before.renameThread(organizationId, threadId, writer, title);
+      renameThread(organizationId, threadId, ...change) {
+        const result = before.renameThread(organizationId, threadId, ...change);
         tables.thread(organizationId, threadId)?.moves.pop();
         return result;
       },
@@ -127,11 +149,11 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
     breaks: ['acknowledged'],
     withinSeeds: 10,
     mutation: inStore((store) => ({
-      async renameThread(organizationId, threadId, writer, title) {
+      async renameThread(organizationId, threadId, title, authority) {
         const thread = await store.findThread(organizationId, threadId);
-        if (thread?.userId !== writer.userId)
-          return store.renameThread(organizationId, threadId, writer, title);
-        void store.renameThread(organizationId, threadId, writer, title).catch(() => {});
+        const renamed = store.renameThread(organizationId, threadId, title, authority);
+        if (thread?.userId !== authority.userId) return renamed;
+        void renamed.catch(() => {});
         return { outcome: 'renamed', thread: { ...thread, title } };
       },
     })),
@@ -177,13 +199,29 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
     }),
   },
   'a write does not check its key again': {
-    breaks: ['revoked'],
+    breaks: ['authority'],
     withinSeeds: 80,
     mutation: inDatabase((before) => ({
-      createThread: (organizationId, thread) =>
-        before.createThread(organizationId, { ...thread, keyHash: null }),
-      renameThread: (organizationId, threadId, writer, title) =>
-        before.renameThread(organizationId, threadId, { ...writer, keyHash: null }, title),
+      createThread: (organizationId, thread, authority) =>
+        before.createThread(organizationId, thread, unverified(authority)),
+      renameThread: (organizationId, threadId, title, authority) =>
+        before.renameThread(organizationId, threadId, title, unverified(authority)),
+    })),
+  },
+  'a change of a role does not check the role of its author again': {
+    breaks: ['authority'],
+    withinSeeds: 10,
+    mutation: inDatabase((before) => ({
+      setMemberRole: (organizationId, userId, role, note) =>
+        before.setMemberRole(organizationId, userId, role, { ...note, authority: { kind: 'operator' } }),
+    })),
+  },
+  'a follow-up does not check its session again': {
+    breaks: ['authority'],
+    withinSeeds: 20,
+    mutation: inDatabase((before) => ({
+      addReply: (organizationId, threadId, reply, authority) =>
+        before.addReply(organizationId, threadId, reply, unverified(authority)),
     })),
   },
   'a read does not check who is reading': {
@@ -237,9 +275,9 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
     breaks: ['acknowledged'],
     withinSeeds: 20,
     mutation: inDatabase((before, { organizations }) => ({
-      createThread(organizationId, thread) {
+      createThread(organizationId, ...create) {
         organizations.get(organizationId)?.idempotency.clear();
-        return before.createThread(organizationId, thread);
+        return before.createThread(organizationId, ...create);
       },
     })),
   },
@@ -264,6 +302,9 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
     },
   },
 };
+
+/** The store verifies nothing for the operator. */
+const unverified = ({ userId }: PersonAuthority): PersonAuthority => ({ kind: 'operator', userId });
 
 /** The claim with the token of the reply's current holder. */
 function current({ running }: Tables, claim: ReplyClaim): ReplyClaim {

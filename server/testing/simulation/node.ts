@@ -2,8 +2,7 @@ import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { createIdGenerator, type ThreadId } from '../../src/domain/id.ts';
 import { defaultLimits } from '../../src/domain/limits.ts';
-import type { Model } from '../../src/generation/model.ts';
-import { ReplyWorker } from '../../src/generation/worker.ts';
+import { type Models, ReplyWorker } from '../../src/generation/worker.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { Context } from '../../src/usecases/context.ts';
 import { ReplySignals } from '../../src/usecases/replies/reply-signals.ts';
@@ -28,7 +27,7 @@ interface NodeParts {
   readonly store: Store;
   readonly timers: Timers;
   readonly random: Random;
-  readonly model: Model;
+  readonly models: Models;
   readonly wall: () => number;
   /** Reports an error that no fault explains. */
   readonly unexpected: (error: unknown) => void;
@@ -51,7 +50,7 @@ export class SimulatedNode {
   }
 
   async start(): Promise<void> {
-    const { role, model, unexpected } = this.#parts;
+    const { role, models, unexpected } = this.#parts;
     const error = (details: object) => {
       const { err } = details as { err?: unknown };
       // A reply that cannot be released in time, because the store is unavailable, expires.
@@ -60,7 +59,7 @@ export class SimulatedNode {
     };
     const log = { info() {}, warn() {}, error };
     const settings = { concurrency, leaseMs };
-    const worker = role === 'all' ? await ReplyWorker.start(this.context, model, settings, log) : undefined;
+    const worker = role === 'all' ? await ReplyWorker.start(this.context, models, settings, log) : undefined;
     const stopTending = keepTending(this.context, { worker, leaseMs, log });
     const stopRelaying = relaySignals(this.context);
     this.#stops = [stopTending, async () => worker?.stop(), stopRelaying];

@@ -1,7 +1,7 @@
 import { createApiKey, revokeApiKey } from '../../src/usecases/credentials/api-keys.ts';
 import { changeOrganization } from '../../src/usecases/organization/organization.ts';
-import { addMember, removeMember } from '../../src/usecases/people/members.ts';
-import { initiator } from './callers.ts';
+import { addMember, changeMemberRole, removeMember } from '../../src/usecases/people/members.ts';
+import { inConsole, initiator } from './callers.ts';
 import type { Random } from './random.ts';
 import { send } from './request.ts';
 import type { Person, World } from './world.ts';
@@ -45,6 +45,48 @@ function renew(world: World, random: Random, person: Person, left: number): void
       if (code !== 'OK' && left > 0)
         world.loop.after(1000, 'new key', () => renew(world, random, person, left - 1));
     },
+  );
+}
+
+/** Ends the person's latest session, and starts another one. */
+export function signOut(world: World, random: Random): void {
+  const person = random.pick(world.people);
+  const { userId, email, sessions } = person;
+  send(world, random, `end the session of ${email}`, ({ store }) => store.endSession(sessions.at(-1)!));
+  const tokenHash = `session of ${email} ${world.nextNumber()}`;
+  const session = { tokenHash, userId, passwordHash: null, idleMs: 0, lifeMs: 0 };
+  const note = { id: 'evt_1', traceId: '', action: 'session.started', subject: userId, detail: {} } as const;
+  world.loop.after(random.integer(1000), 'new session', () =>
+    send(
+      world,
+      random,
+      `a new session for ${email}`,
+      ({ store }) => store.createSession(session, { ...note, authority: { kind: 'proof', userId } }),
+      ({ code }) => {
+        if (code === 'OK') sessions.push(tokenHash);
+      },
+    ),
+  );
+}
+
+/** A person changes the role of a colleague, or their own: as an admin, which they may not be. */
+export function administer(world: World, random: Random): void {
+  const person = random.pick(world.people);
+  const { organizationId } = person;
+  const { initiator: admin } = inConsole(person, 'admin');
+  const colleague = random.pick(world.people.filter((one) => one.organizationId === organizationId));
+  const role = random.chance(0.5) ? 'admin' : 'member';
+  send(world, random, `${person.email} makes ${colleague.email} ${role}`, (context) =>
+    changeMemberRole({ context, organizationId, initiator: admin }, colleague.userId, role),
+  );
+}
+
+/** The operator gives somebody the role of an admin, or takes it away. */
+export function changeRole(world: World, random: Random): void {
+  const { organizationId, userId, email } = random.pick(world.people);
+  const role = random.chance(0.5) ? 'admin' : 'member';
+  send(world, random, `the operator makes ${email} ${role}`, (context) =>
+    changeMemberRole({ context, organizationId, initiator }, userId, role),
   );
 }
 

@@ -1,18 +1,27 @@
 import type { MessageId, OrganizationId, ThreadId } from '../../src/domain/id.ts';
 import type { Message } from '../../src/domain/message.ts';
 import {
+  crashesOfSuspect,
   failedReplyContent,
   failureReasons,
   isRunning,
   type TerminalStatus,
 } from '../../src/domain/reply.ts';
-import type { Listing, ReplyClaim, Store, Writer } from '../../src/storage/store.ts';
+import type {
+  ClaimedReply,
+  Listing,
+  ReplyClaim,
+  ReplyName,
+  ReplyQueue,
+  Store,
+} from '../../src/storage/store.ts';
+import { AuthorityTruth } from './authority-truth.ts';
 import type { EventLoop, SimulatedProcess } from './event-loop.ts';
 import { Fairness, unnoticedJumpMs } from './fairness.ts';
 import type { Invariant, Violation } from './invariants.ts';
-import type { Transactions } from './memory-store/open.ts';
+import { authorityOf, type Transactions } from './memory-store/open.ts';
 import type { Answers } from './model.ts';
-import { leaseMs, replyAttempts, replyDeadlineMs } from './node.ts';
+import { leaseMs, replyDeadlineMs } from './node.ts';
 import { QuotaTruth } from './quota-truth.ts';
 import {
   isVisible,
@@ -53,6 +62,7 @@ export class Oracle {
   readonly #quotas = new QuotaTruth((...expected) => this.expect(...expected));
   /** Threads that are not deleted. */
   readonly #alive = new Map<OrganizationId, Set<ThreadTruth>>();
+  readonly #authorities = new AuthorityTruth(this.keys);
   readonly #fairness = new Fairness();
   readonly #idempotency = new Map<string, ThreadId>();
   readonly #checks: { readonly [Method in keyof Transactions]?: Call<Method> };
@@ -78,6 +88,7 @@ export class Oracle {
     args: readonly unknown[],
     result: unknown,
   ): void => {
+    this.#checkAuthority(method, args, result);
     this.#checks[method]?.(args as never, result as never, node);
   };
 
@@ -88,10 +99,15 @@ export class Oracle {
       .sort((a, b) => b.activity - a.activity);
   }
 
-  #mayWrite({ keyHash, userId }: Writer, what: string): void {
-    const key = keyHash === null ? undefined : this.keys.get(keyHash);
-    const may = keyHash === null || (key?.live.value === true && key.userId === userId);
-    this.expect(may, 'revoked', () => `${what} was committed with a key that is not live`);
+  #checkAuthority(method: string, args: readonly unknown[], result: unknown): void {
+    const authority = authorityOf(args);
+    if (authority === undefined) return;
+    const holds = this.#authorities.holds(args[0] as OrganizationId, authority);
+    const isDone = result !== 'unauthorized';
+    const outcome = isDone
+      ? 'was done although its authority had ended'
+      : 'was refused although its authority holds';
+    this.expect(holds === isDone, 'authority', () => `${method} by ${JSON.stringify(authority)} ${outcome}`);
   }
 
   #touch(thread: ThreadTruth): void {
@@ -111,6 +127,7 @@ export class Oracle {
       claim: undefined,
       lostClaims: [],
       retries: 0,
+      crashes: inheritedCrashes(thread.replies.at(-1)),
       waitingSinceMs: nowMs,
     };
     thread.replies.push(reply);
@@ -152,6 +169,28 @@ export class Oracle {
           ? content === failedReplyContent
           : this.#answers.isPart(reply.prompt, content);
     this.expect(whole, 'whole', () => `${nameOf(reply)} is ${status} with the text “${content}”`);
+  }
+
+  /** The lease has ended: its node died, was paused or was cut off. */
+  #crash({ messageId }: ReplyName): void {
+    const reply = this.replies.get(messageId);
+    const claim = reply?.claim;
+    const isOver = claim !== undefined && claim.leaseEndsMs - unnoticedJumpMs <= this.#loop.nowMs;
+    this.expect(isOver, 'fenced', () => `the lease of ${messageId} was ended while it ran`);
+    if (reply === undefined || claim === undefined) return;
+    reply.crashes += 1;
+    reply.lostClaims.push(claim);
+    this.#leave(reply);
+    reply.waitingSinceMs = this.#loop.nowMs;
+  }
+
+  #checkBlame({ messageId, attempts }: ClaimedReply, queue: ReplyQueue): void {
+    const reply = this.replies.get(messageId);
+    if (reply === undefined) return;
+    const isBlamed = attempts !== reply.retries;
+    this.expect(!isBlamed, 'blame', () => `${nameOf(reply)} has ${attempts} attempts, not ${reply.retries}`);
+    const isApart = queue === (isSuspect(reply) ? 'suspects' : 'usual');
+    this.expect(isApart, 'blame', () => `${nameOf(reply)} was in the queue ${queue}`);
   }
 
   #claim({ messageId, token }: ReplyClaim, node: SimulatedProcess): void {
@@ -212,8 +251,18 @@ export class Oracle {
         this.keys.set(hash, { id, organizationId, userId, live: new Timeline(true, this.moment) });
       },
       revokeApiKey: ([, keyId]) => this.#revoke(({ id }) => id === keyId),
+      createSession: ([{ tokenHash, userId }]) => this.#authorities.startSession(tokenHash, userId),
+      endSession: ([tokenHash]) => this.#authorities.endSession(tokenHash),
+      addMember: ([organizationId, { role }], result) => {
+        if (result === 'unauthorized' || result.outcome !== 'added') return;
+        this.#authorities.setRole(organizationId, result.userId, role);
+      },
+      setMemberRole: ([organizationId, userId, role], result) => {
+        if (result === 'changed') this.#authorities.setRole(organizationId, userId, role);
+      },
       removeMember: ([organizationId], result) => {
-        if (result.outcome !== 'removed') return;
+        if (result === 'unauthorized' || result.outcome !== 'removed') return;
+        this.#authorities.setRole(organizationId, result.userId, undefined);
         this.#revoke((key) => key.organizationId === organizationId && key.userId === result.userId);
       },
       admitKey: ([hash, day], result) => {
@@ -225,8 +274,9 @@ export class Oracle {
         );
         this.#quotas.admit(result, day);
       },
-      createThread: ([organizationId, thread], result, node) => {
-        const { id, userId, accountId, title, prompt, replyId, idempotency } = thread;
+      createThread: ([organizationId, thread, { userId }], result, node) => {
+        if (result === 'unauthorized') return;
+        const { id, accountId, title, prompt, replyId, idempotency } = thread;
         const key = idempotency && `${organizationId} ${userId} ${idempotency.key}`;
         const first = key === undefined ? undefined : this.#idempotency.get(key);
         if (result.outcome === 'repeated') {
@@ -234,7 +284,6 @@ export class Oracle {
           this.expect(isSame, 'acknowledged', () => `a repeated create returned another thread`);
         }
         if (result.outcome !== 'created') return;
-        this.#mayWrite(thread, 'a new thread');
         this.expect(first === undefined, 'acknowledged', () => `${key} created a second thread`);
         if (key !== undefined) this.#idempotency.set(key, id);
         const { moment } = this;
@@ -261,16 +310,14 @@ export class Oracle {
         this.expect(!may || result !== undefined, 'acknowledged', () => `${id} is missing`);
         this.#checkThread(truth, result);
       },
-      renameThread: ([, id, writer, title], result) => {
-        if (result.outcome !== 'renamed') return;
-        this.#mayWrite(writer, 'a rename');
+      renameThread: ([, id, title], result) => {
+        if (result === 'unauthorized' || result.outcome !== 'renamed') return;
         const truth = this.threads.get(id)!;
         truth.title.set(title, this.moment);
         this.#touch(truth);
       },
-      deleteThread: ([, id, writer], result) => {
-        if (result.outcome !== 'deleted') return;
-        this.#mayWrite(writer, 'a deletion');
+      deleteThread: ([, id], result) => {
+        if (result === 'unauthorized' || result.outcome !== 'deleted') return;
         const truth = this.threads.get(id)!;
         truth.deleted.set(true, this.moment);
         this.#alive.get(truth.organizationId)!.delete(truth);
@@ -285,8 +332,8 @@ export class Oracle {
       setThreadPublished: ([, id, published], result) => {
         if (result === 'done') this.threads.get(id)!.published.set(published, this.moment);
       },
-      addReply: ([, id, , { prompt, replyId }], result) => {
-        if (result.outcome !== 'added') return;
+      addReply: ([, id, { prompt, replyId }], result) => {
+        if (result === 'unauthorized' || result.outcome !== 'added') return;
         const truth = this.threads.get(id)!;
         const isIdle = truth.replies.every(({ ended }) => ended !== undefined);
         this.expect(isIdle, 'whole', () => `${id} has two running replies`);
@@ -301,11 +348,19 @@ export class Oracle {
         this.walkStarts.push({ organizationId, listing: JSON.stringify(listing), at: this.moment, threads });
         if (this.walkStarts.length > 500) this.walkStarts.splice(0, 250);
       },
-      organizationsWaiting: (_, __, node) => this.#fairness.looked(node, this.#loop.nowMs),
-      claimReplies: (_, claimed, node) => {
-        for (const claim of claimed) this.#claim(claim, node);
+      organizationsWaiting: ([, , queue], _, node) => {
+        if (queue !== 'suspects') this.#fairness.looked(node, this.#loop.nowMs);
+      },
+      claimReplies: ([, , , queue], claimed, node) => {
+        for (const claim of claimed) {
+          this.#checkBlame(claim, queue);
+          this.#claim(claim, node);
+        }
+        // There are fewer slots for suspects than organizations: these take turns.
+        if (queue === 'suspects') return;
         if (claimed.length === 0 || this.healthyMs() < 3000) return;
-        const id = this.#fairness.passedOver(node, this.running, this.#loop.nowMs);
+        const usual = [...this.running].filter((reply) => !isSuspect(reply));
+        const id = this.#fairness.passedOver(node, usual, this.#loop.nowMs);
         this.expect(id === undefined, 'fair', () => `${node.name} passed over ${id}, which was waiting`);
       },
       renewReplies: ([claims], lost) => {
@@ -325,16 +380,20 @@ export class Oracle {
         this.#checkText(reply, status, content);
         this.#end(reply.id, status, content);
       },
-      releaseReply: ([claim, retry], isHeld) => {
+      releaseReply: ([claim, why], isHeld) => {
         const reply = isHeld ? this.#held(claim, 'a release') : undefined;
         if (reply === undefined) return;
+        const retry = typeof why === 'object' ? why : undefined;
         if (retry !== undefined) reply.retries += 1;
         this.#leave(reply);
         // After the clock was set back, the store's time runs at half speed.
         reply.waitingSinceMs = this.#loop.nowMs + 2 * (retry?.delayMs ?? 0);
       },
-      cancelReplies: (_, cancelled) => this.#cancel(cancelled),
-      sweepReplies: ([{ unconfirmed }], failed) => {
+      cancelReplies: (_, cancelled) => {
+        if (cancelled !== 'unauthorized') this.#cancel(cancelled);
+      },
+      sweepReplies: ([{ unconfirmed }], { failed, crashed }) => {
+        for (const reply of crashed) this.#crash(reply);
         for (const { messageId, failure } of failed) this.#failed(messageId, failure);
         for (const reply of this.running) {
           if (!unconfirmed.includes(reply.claim?.token ?? -1)) continue;
@@ -357,24 +416,23 @@ export class Oracle {
     for (const id of ids) this.#end(id, 'cancelled', undefined);
   }
 
-  /**
-   * A sweep fails a reply at its deadline, or after as many workers died as it has attempts. A worker gives up its
-   * claim at the deadline; if the store's clock was set back, the sweep sees the end of that lease first.
-   */
+  /** A sweep fails a reply only at its deadline. */
   #failed(id: MessageId, failure: string): void {
     const reply = this.replies.get(id);
     if (reply === undefined) return;
-    const isDue = this.#loop.nowMs >= reply.deadlineMs - unnoticedJumpMs;
-    if (failure === failureReasons.overdue) {
-      this.expect(isDue, 'ends', () => `${nameOf(reply)} failed before its deadline`);
-    } else {
-      const deaths = [...reply.lostClaims, reply.claim].filter((claim) => claim?.excused).length;
-      const attempts = deaths + reply.retries;
-      const why = () => `${nameOf(reply)} failed after ${reply.retries} retries and ${deaths} dead workers`;
-      this.expect(isDue || attempts >= replyAttempts, 'ends', why);
-    }
+    const isDue =
+      failure === failureReasons.overdue && this.#loop.nowMs >= reply.deadlineMs - unnoticedJumpMs;
+    this.expect(isDue, 'ends', () => `${nameOf(reply)} failed before its deadline`);
     this.#end(id, 'failed', failedReplyContent);
   }
+}
+
+function isSuspect({ crashes }: ReplyTruth): boolean {
+  return crashes >= crashesOfSuspect;
+}
+
+function inheritedCrashes(latest: ReplyTruth | undefined): number {
+  return latest === undefined || latest.ended?.status === 'completed' ? 0 : latest.crashes;
 }
 
 export function nameOf({ id, prompt }: ReplyTruth): string {

@@ -42,6 +42,8 @@ export interface ReplyTruth {
   /** The earlier claims whose leases ended. */
   readonly lostClaims: ClaimTruth[];
   retries: number;
+  /** Of itself and of the unfinished replies before it: how often the node that held it died or stalled. */
+  crashes: number;
   /** Since when it may be claimed. */
   waitingSinceMs: number;
 }

@@ -1,4 +1,5 @@
 import type { OrganizationId, UserId } from '../../src/domain/id.ts';
+import { ModelError } from '../../src/generation/model.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { EventLoop, type SimulatedProcess } from './event-loop.ts';
 import type { Violation } from './invariants.ts';
@@ -16,6 +17,8 @@ export interface Person {
   readonly email: string;
   /** The hashes of their personal keys, the latest last. */
   readonly keys: string[];
+  /** The hashes of their sessions in the console, the latest last. */
+  readonly sessions: string[];
 }
 
 /** What a test may change to plant a bug. */
@@ -34,6 +37,8 @@ export interface Script {
   ): readonly [kind: string, act: (world: World, random: Random) => void];
   /** Called when a reply has ended. */
   replyEnded(world: World, reply: ReplyTruth): void;
+  /** Called when a reply ends the process that writes it. */
+  crashNode(world: World, node: SimulatedNode): void;
 }
 
 export interface RunOptions {
@@ -128,10 +133,19 @@ export class World {
     const random = new Random(this.#options.seed, 100 + this.loop.steps * 8 + place);
     const timers = this.loop.timersOf(process, random);
     const link = this.network.link(process);
-    const node = new SimulatedNode({
+    const model = (meetPoison: () => Promise<never>) =>
+      simulatedModel(this.answers, timers, random, meetPoison);
+    const crash = () => {
+      this.#script.crashNode(this, node);
+      return new Promise<never>(() => {});
+    };
+    const outlive = async () => {
+      throw new ModelError('The simulated process ended.', { transient: true });
+    };
+    const node: SimulatedNode = new SimulatedNode({
       ...{ process, timers, random, role: place === 0 ? 'api' : 'all', wall: () => this.#wall('nodes') },
       store: openMemoryStore(this.#transactions, { wall: Date.now, steady: timers.steadyMs }, link) as Store,
-      model: simulatedModel(this.answers, timers, random),
+      models: { usual: model(crash), suspects: model(outlive) },
       unexpected: (error) => this.unexpected(error),
     });
     this.#options.mutation?.node?.(node);
@@ -177,7 +191,7 @@ export class World {
     };
     const note = {
       id: 'evt_0',
-      actor: { kind: 'operator' },
+      authority: { kind: 'operator' },
       traceId: '',
       action: 'organization.created',
     } as const;
@@ -202,7 +216,10 @@ export class World {
           { id: `key_${hash}`, hash, hint: '', name: '', userId, createdBy: null },
           noted,
         );
-        this.people.push({ organizationId, userId, email, keys: [hash] });
+        const sessions = [`session of ${email} 0`];
+        const session = { tokenHash: sessions[0]!, userId, passwordHash: null, idleMs: 0, lifeMs: 0 };
+        observed('createSession', session, { ...noted, authority: { kind: 'proof', userId } });
+        this.people.push({ organizationId, userId, email, keys: [hash], sessions });
       }
     }
     for (const place of [0, 1, 2]) await this.startNode(place);

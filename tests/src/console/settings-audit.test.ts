@@ -5,7 +5,7 @@ import { before, describe, it } from 'node:test';
 import { Api } from '../api.ts';
 import { describeOnEachEngine } from '../engines.ts';
 import { eventually } from '../eventually.ts';
-import { ConsoleClient, type ConsoleResponse, testPassword } from './console-client.ts';
+import { ConsoleClient, type ConsoleResponse, signedInMember, testPassword } from './console-client.ts';
 import { type SettingsWorld, sharedSettingsWorld } from './settings-world.ts';
 import { assertDone, assertRefused } from './visitor.ts';
 
@@ -57,6 +57,27 @@ describeOnEachEngine('The audit log in the console', (engine) => {
     for (const secret of [key.body.key, app.body.clientSecret, rotate.body.clientSecret]) {
       assert.ok(!log.includes(secret), 'no secret is written down');
     }
+  });
+
+  it('records that an admin tested a question, and not its text', async () => {
+    const { ada, acme } = world;
+    for (const asked of [false, true]) {
+      const tested = await ada.post('/documents/search', {
+        question: 'Who is paid how much?',
+        accountId: 'a',
+        asked,
+      });
+      await assertWritten(tested, 'question.tested', acme, { accountId: 'a' });
+      const events = await found(tested.headers.get('x-request-id')!);
+      assert.ok(!JSON.stringify(events).includes('paid'));
+    }
+  });
+
+  it('records when a person signs out', async () => {
+    const email = world.email('carl');
+    const carl = await signedInMember(world.service, world.acme, email, 'member');
+    const { id: userId } = carl.session.user;
+    await assertWritten(await carl.call('POST', '/sign-out'), 'session.ended', userId, {}, email);
   });
 
   it('records what an admin does to members and documents', async () => {
@@ -284,7 +305,18 @@ describeOnEachEngine('The audit log in the console', (engine) => {
     assert.equal(lines[0], '"time","actor","action","target_id","target","details","trace_id"');
     assert.equal(lines.length - 1, (await list('action=key.created')).length);
     assert.ok(lines[1]!.includes(`"'=HYPERLINK(""http://evil.example"")"`), lines[1]);
-    assertRefused(await ben.get('/audit/export'), 403);
+    const traceId = answer.headers.get('x-request-id')!;
+    assert.deepEqual(
+      (await found(traceId)).map(({ action, subject, detail }) => [action, subject, detail]),
+      [['audit.exported', world.acme, { from: null, to: null }]],
+    );
+    const ofDays = await fetch(`${url}&from=2026-01-02&to=2026-01-03`, { headers: { cookie } });
+    await ofDays.arrayBuffer();
+    const [exported] = await found(ofDays.headers.get('x-request-id')!);
+    assert.deepEqual(exported.detail, { from: '2026-01-02', to: '2026-01-03' });
+    const refused = await ben.get('/audit/export');
+    assertRefused(refused, 403);
+    assert.deepEqual(await found(refused.headers.get('x-request-id')!), []);
     assertRefused(await world.eve.client.call('GET', `/organizations/${world.acme}/audit/export`), 404);
   });
 });

@@ -29,7 +29,8 @@ describe('The model in the console', () => {
 
   it('accepts a test, which asks the provider one fixed question', async () => {
     const before = (await provider.requests()).length;
-    const { result } = assertDone(await world.ada.post('/model/test', { question: 'Write me a novel' }));
+    const answer = await world.ada.post('/model/test', { question: 'Write me a novel' });
+    const { result } = assertDone(answer);
     assert.equal(result.ok, true);
     assert.equal(result.model, 'openai-compatible/loom');
     assert.ok(result.ms >= result.firstTextMs && result.firstTextMs >= 0);
@@ -39,6 +40,13 @@ describe('The model in the console', () => {
     assert.deepEqual(others, []);
     assert.match(JSON.stringify(request?.body), /what is a skein/);
     assert.doesNotMatch(JSON.stringify(request?.body), /novel/);
+    const { events } = assertDone(
+      await world.ada.get(`/audit?traceId=${answer.headers.get('x-request-id')}`),
+    );
+    assert.deepEqual(
+      events.map(({ action, actor, detail }: any) => [action, actor, detail]),
+      [['model.tested', world.email('ada'), { model: 'openai-compatible/loom' }]],
+    );
   });
 
   it("explains an error and its fix, and counts the test against the person's prompt limit", async () => {

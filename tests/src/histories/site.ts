@@ -21,8 +21,6 @@ const readyWithinMs = 60_000;
 const environment = {
   SKEIN_MODEL: 'scripted',
   SKEIN_REPLY_LEASE_MS: String(leaseMs),
-  // A killed process counts as an attempt, and here processes are killed all the time.
-  SKEIN_REPLY_ATTEMPTS: '100',
   SKEIN_REPLY_DEADLINE_MS: '600000',
   SKEIN_DAILY_QUOTA: '100000000',
   ...clockThatLeaps(leapMs),

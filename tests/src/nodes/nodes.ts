@@ -7,7 +7,7 @@ import { hire, makeOrganization } from '../tenants.ts';
 
 type Environment = Record<string, string>;
 
-/** One PostgreSQL database, the nodes that share it, and Ada of Acme, who calls them. */
+/** One store, a PostgreSQL database unless a test says otherwise, the nodes that share it, and Ada of Acme, who calls them. */
 export class Nodes {
   readonly databaseUrl: string;
   readonly #environment: Environment;

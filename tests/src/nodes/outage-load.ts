@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { eventually } from '../eventually.ts';
 import { Ledger } from '../ledger.ts';
+import { crashesOf } from '../replies/crashes.ts';
 import { Observations } from '../replies/observations.ts';
 import type { Service } from '../service.ts';
 import { isReady, type Nodes } from './nodes.ts';
 
 /** Short enough for outages to outlast it, and long enough for both nodes to renew once the database is back. */
 export const leaseMs = 2000;
-/** With one attempt, a reply fails if an outage counts as an attempt. */
+/** With one attempt, a reply fails if an outage counts as a failure of the model. */
 export const replySettings = { SKEIN_REPLY_LEASE_MS: String(leaseMs), SKEIN_REPLY_ATTEMPTS: '1' };
 const writersEach = 3;
 const writesBetween = 40;
@@ -69,6 +70,7 @@ export class OutageLoad {
     const seen = new Observations();
     await seen.untilAllEnded(first!, this.ledger.asked);
     assert.deepEqual(seen.statuses(), ['completed']);
+    assert.deepEqual(this.#services.flatMap(crashesOf), [], 'no outage counts as a crash');
     await seen.lookAt(second!, this.ledger.asked);
     assert.ok(this.ledger.slowestMs < answeredWithinMs, `a request took ${this.ledger.slowestMs} ms`);
     assert.ok(this.ledger.cutOff === 0 && this.ledger.deletions > 0);

@@ -111,7 +111,9 @@ export class ThreadModel {
    * and now must be shown; those published since may be.
    */
   judge(walk: ModelWalk, limit: number, { threads, nextCursor, truncated }: Page): ModelWalk {
-    const count = Math.min(limit, this.#window - walk.walked);
+    // Only a walk whose listing was longer than the window is cut.
+    const left = walk.truncated ? this.#window - walk.walked : Number.POSITIVE_INFINITY;
+    const count = Math.min(limit, left);
     const candidates = walk.order
       .slice(walk.passed)
       .filter((id) => this.canRead(walk.principal, this.threads.get(id) as ModelThread));
@@ -129,15 +131,10 @@ export class ThreadModel {
     if (threads.length < count) assert.deepEqual(due(rest), [], 'left out at the end of the page');
 
     const walked = walk.walked + threads.length;
-    const ends = walked >= this.#window || due(rest).length === 0;
-    if (nextCursor === null) assert.ok(ends, `the walk ends before ${due(rest)}`);
-    else assert.ok(walked < this.#window && rest.length > 0, 'the walk goes on where nothing follows');
-    // Threads that were published since the start use up a part of the window, which the last page reports.
-    const isFull = walked >= this.#window;
-    const mayBeCut = isFull && rest.length > 0;
-    const mustBeCut = walk.truncated || (isFull && due(rest).length > 0);
-    if (truncated) assert.ok(walk.truncated || mayBeCut, 'truncated, although every thread fits the window');
-    else assert.ok(!mustBeCut, 'not truncated, although threads are left out');
+    const isCut = threads.length === left;
+    if (nextCursor === null) assert.ok(isCut || due(rest).length === 0, `the walk ends before ${due(rest)}`);
+    else assert.ok(!isCut && rest.length > 0, 'the walk goes on where nothing follows');
+    assert.equal(truncated, walk.truncated);
 
     const last = threads.at(-1)?.id;
     return { ...walk, walked, passed: last === undefined ? walk.passed : walk.order.indexOf(last) + 1 };

@@ -4,6 +4,7 @@ import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { Option } from 'commander';
 import type { Thread, ThreadList } from '../../../../client/src/index.ts';
+import { environmentOfOthers } from '../../config/environment-of-others.ts';
 import { type Arguments, UsageError, whole } from '../command.ts';
 import { jsonLine, listing, printable } from '../output.ts';
 import type { RemoteCommand } from './remote-command.ts';
@@ -205,7 +206,8 @@ async function openInBrowser({ id, threadUrl }: Thread): Promise<void> {
     return;
   }
   const opener = process.platform === 'darwin' ? 'open' : 'xdg-open';
-  const child = spawn(opener, [threadUrl], { stdio: 'ignore', detached: true });
+  const env = environmentOfOthers(process.env);
+  const child = spawn(opener, [threadUrl], { stdio: 'ignore', detached: true, env });
   const exitCode = await once(child, 'exit', { signal: AbortSignal.timeout(openedMs) }).then(
     ([code]) => code,
     (error: Error) => (error.name === 'AbortError' ? 0 : 1),

@@ -2,6 +2,7 @@ import { invalid } from '../../domain/errors.ts';
 import { dayMs, hourMs, iso, utcDate } from '../../domain/time.ts';
 import { keyOwnersFor } from '../../usecases/credentials/api-keys.ts';
 import { actorName, exportAudit, listAudit, targetName } from '../../usecases/organization/audit-log.ts';
+import { recordExport } from '../../usecases/organization/record-action.ts';
 import {
   findLoggedRequests,
   listRequests,
@@ -88,10 +89,13 @@ function auditRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
       },
     }),
     defineConsoleRoute('GET /audit/export', 'admin', {
+      isRecorded: true,
       query: Type.Object(schemas.auditQuery),
       response: null,
       async handle(call) {
-        const pieces = whileAdmitted(exportAudit(call, withTimes(call.query)), call.recheck);
+        const search = withTimes(call.query);
+        await recordExport(call, search);
+        const pieces = whileAdmitted(exportAudit(call, search), call.recheck);
         call.reply
           .header('content-type', 'text/csv; charset=utf-8')
           .header('content-disposition', 'attachment; filename="audit-log.csv"')

@@ -2,7 +2,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { forbidden, type ServiceError } from '../../domain/errors.ts';
 import { isStorable } from '../../domain/text.ts';
-import { enterOrganization, readSession, signedOut } from '../../usecases/people/sessions.ts';
+import {
+  assertRole,
+  enterOrganization,
+  readSession,
+  sessionAuthority,
+  signedOut,
+} from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { routeNotFound } from '../error-response.ts';
 import type { ConsoleOptions, ConsoleRoute } from './route.ts';
@@ -21,6 +27,8 @@ export function callerChecks(context: SurfaceContext, options: ConsoleOptions, r
       const token = caller === 'anyone' ? undefined : sessionToken(request, options);
       rejectForgery(context, request, token);
     }
+    // Such a read is a link: it cannot send the header that proves where a change comes from.
+    if (route.isRecorded && request.headers['sec-fetch-site'] === 'cross-site') throw unproven();
     await recheck(request);
     // No id has such characters, and PostgreSQL rejects them in queries.
     if (!Object.values(request.params as Record<string, string>).every(isStorable)) throw routeNotFound();
@@ -40,12 +48,11 @@ export function callerChecks(context: SurfaceContext, options: ConsoleOptions, r
     }
     const { organizationId } = request.params as { organizationId: string };
     const entered = await enterOrganization(context, tokenHash, organizationId, extend);
+    assertRole(entered, caller);
+    const authority = sessionAuthority(entered, entered.principal.organizationId, caller);
     request.signedIn = entered;
     request.personId = entered.session.userId;
-    request.principal = entered.principal;
-    if (caller === 'admin' && entered.membership.role !== 'admin') {
-      throw forbidden('Only an admin of the organization may do this.');
-    }
+    request.principal = { ...entered.principal, authority };
   }
 
   return { check, recheck };
@@ -86,12 +93,25 @@ export function cookieName({ secure }: ConsoleOptions, name: string): string {
   return secure ? `__Host-${name}` : name;
 }
 
+/** The value of the first cookie with this name, as it was sent: ours contain no escapes. */
+export function cookieOf({ headers }: Pick<FastifyRequest, 'headers'>, name: string): string | undefined {
+  const sent = `; ${headers.cookie ?? ''}`;
+  const start = `; ${name}=`;
+  const index = sent.indexOf(start);
+  return index === -1
+    ? undefined
+    : sent
+        .slice(index + start.length)
+        .split(';', 1)[0]!
+        .trim();
+}
+
 export const sessionCookie = 'skein';
 /** Not removed when the person signs out. */
 export const deviceCookie = 'skein-device';
 
 /** The token of the caller's session. Undefined if it does not have the form of a token. */
-export function sessionToken({ cookies }: FastifyRequest, options: ConsoleOptions): string | undefined {
-  const token = cookies[cookieName(options, sessionCookie)];
+export function sessionToken(request: FastifyRequest, options: ConsoleOptions): string | undefined {
+  const token = cookieOf(request, cookieName(options, sessionCookie));
   return token !== undefined && /^[\w-]{43}$/.test(token) ? token : undefined;
 }

@@ -5,14 +5,14 @@ import { limits } from '../../domain/limits.ts';
 import { memberKey, type UserPrincipal } from '../../domain/principal.ts';
 import { counted } from '../../domain/text.ts';
 import { openDevice } from '../../usecases/people/passwords.ts';
-import type { EnteredSession } from '../../usecases/people/sessions.ts';
+import { type EnteredSession, sessionAuthority } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { nextTurn } from '../../usecases/turns.ts';
 import { sendError } from '../error-response.ts';
 import { type Pieces, streamOf, whileAdmitted } from '../long-responses.ts';
 import { present } from '../schema.ts';
 import { activityRoutes } from './activity-routes.ts';
-import { callerChecks, cookieName, deviceCookie } from './check-caller.ts';
+import { callerChecks, cookieName, cookieOf, deviceCookie } from './check-caller.ts';
 import { credentialRoutes } from './credential-routes.ts';
 import { organizationRoutes } from './organization-routes.ts';
 import type { ConsoleOptions, ConsoleRoute, MemberCall } from './route.ts';
@@ -41,10 +41,9 @@ export function consoleBackend(context: SurfaceContext, options: ConsoleOptions)
       httpOnly: true,
       sameSite: 'lax',
       secure: options.secure,
-      // Our cookies contain no escapes. Decoding thousands of malformed ones from other sites would take 20 ms.
-      decode: (value: string) => value,
     } as const;
-    await app.register(cookie, { parseOptions });
+    // It only writes cookies: `cookieOf` reads ours without parsing those of other sites.
+    await app.register(cookie, { hook: false, parseOptions });
     app.addHook('onRequest', async (_request, reply) => {
       reply.header('cache-control', 'no-store');
     });
@@ -80,6 +79,7 @@ function mount(
   const bodyLimit = route.takesFile ? options.limits.documentBytesMax : openBodyLimit;
   const { check, recheck } = callerChecks(context, options, route);
   const isInOrganization = route.caller === 'member' || route.caller === 'admin';
+  const isChange = route.method !== 'GET' || route.isRecorded === true;
   app.route({
     method: route.method,
     url: isInOrganization ? `${organizationUrl}${route.url}` : route.url,
@@ -88,7 +88,7 @@ function mount(
     schema: { ...(route.query && { querystring: route.query }), ...(route.body && { body: route.body }) },
     ...(bodyLimit !== undefined && { bodyLimit }),
     onRequest: check,
-    ...(route.method !== 'GET' && { preHandler: isInOrganization ? [recheck, limitChanges] : recheck }),
+    ...(isChange && { preHandler: isInOrganization ? [recheck, limitChanges] : recheck }),
     handler: async (request, reply) => {
       const call = callOf(context, options, reply, () => recheck(request));
       // Pages take turns, so one tenant's large lists delay others by one page at most.
@@ -130,15 +130,15 @@ function callOf(
 ): MemberCall {
   const { request } = reply;
   const session = request.signedIn as EnteredSession;
+  const principal = request.principal as EnteredSession['principal'];
   return {
     context,
     session,
-    principal: session?.principal,
-    organizationId: session?.principal?.organizationId,
+    principal,
+    organizationId: principal?.organizationId,
     initiator: session && {
-      actor: { kind: 'user', userId: session.session.userId },
+      authority: principal?.authority ?? sessionAuthority(session),
       traceId: request.id,
-      sessionHash: session.tokenHash,
     },
     path: request.params,
     query: request.query,
@@ -148,7 +148,7 @@ function callOf(
     address: request.ip,
     // Only few routes need it.
     get device() {
-      return openDevice(context, request.cookies[cookieName(options, deviceCookie)]);
+      return openDevice(context, cookieOf(request, cookieName(options, deviceCookie)));
     },
     reply,
   };

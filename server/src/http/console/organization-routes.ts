@@ -133,12 +133,12 @@ function documentRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
       response: schemas.addedDocumentSchema,
       async handle(call) {
         const { name, accountId = null } = call.query;
-        const added = await receive(call, (path) =>
-          addDocument(call, { name, path, accountId, confirm: call.recheck }),
-        ).catch((error: unknown) => {
-          if (!(error instanceof UnreadableDocument)) throw error;
-          throw invalid(`${name} ${error.message}.`, { cause: error });
-        });
+        const added = await receive(call, (path) => addDocument(call, { name, path, accountId })).catch(
+          (error: unknown) => {
+            if (!(error instanceof UnreadableDocument)) throw error;
+            throw invalid(`${name} ${error.message}.`, { cause: error });
+          },
+        );
         return { ...added, passages: added.passageCount };
       },
     }),
@@ -150,7 +150,7 @@ function documentRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
     defineConsoleRoute('POST /documents/remove', 'admin', {
       body: schemas.removedDocumentsBody,
       response: schemas.removedDocumentsSchema,
-      handle: (call) => removeDocuments(call, call.body.ids, call.recheck),
+      handle: (call) => removeDocuments(call, call.body.ids),
     }),
   ];
 }

@@ -296,7 +296,8 @@ describe('Responses of the console routes', () => {
       },
     };
     const recheck = () => Promise.reject(forbidden('No longer an admin.'));
-    const call = { context, organizationId, query: {}, reply, recheck };
+    const initiator = operatorInitiator(context);
+    const call = { context, organizationId, initiator, query: {}, reply, recheck };
     await route.handle(call as unknown as Parameters<typeof route.handle>[0]);
     await assert.rejects(sent!.toArray(), { code: 'FORBIDDEN' });
   });

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Initiator } from '../../domain/audit.ts';
+import type { SessionAuthority } from '../../domain/authority.ts';
 import type { Library } from '../../domain/document.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Limits } from '../../domain/limits.ts';
@@ -41,7 +42,7 @@ export interface ConsoleCall<C extends Caller, Path, Query, Body> {
   /** The person in the organization of the URL, for the use cases. */
   readonly principal: C extends 'member' | 'admin' ? UserPrincipal : undefined;
   readonly organizationId: C extends 'member' | 'admin' ? OrganizationId : undefined;
-  readonly initiator: C extends 'anyone' ? undefined : Initiator;
+  readonly initiator: C extends 'anyone' ? undefined : Initiator<SessionAuthority>;
   readonly path: Path;
   readonly query: Query;
   readonly body: Body;
@@ -77,6 +78,8 @@ interface Definition<
   readonly takesFile?: true;
   /** The page calls it on its own, so it does not extend the session. */
   readonly isBackground?: true;
+  /** A read with an entry in the audit log: it counts as a change, and no other site can cause it. */
+  readonly isRecorded?: true;
   /** 200 by default. */
   readonly status?: 201;
   /**

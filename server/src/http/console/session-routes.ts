@@ -18,17 +18,23 @@ import {
 } from '../../usecases/people/passwords.ts';
 import {
   type EnteredSession,
-  endSession,
   readMemberships,
   readSession,
   type SignedIn,
   type StartedSession,
-  signOutEverywhere,
 } from '../../usecases/people/sessions.ts';
+import { endSession, signOut, signOutEverywhere } from '../../usecases/people/sign-out.ts';
 import { beginSingleSignOn, finishSingleSignOn, ssoTimeoutMs } from '../../usecases/people/single-sign-on.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { Type, textFormat } from '../schema.ts';
-import { cookieName, csrfTokenOf, deviceCookie, sessionCookie, sessionToken } from './check-caller.ts';
+import {
+  cookieName,
+  cookieOf,
+  csrfTokenOf,
+  deviceCookie,
+  sessionCookie,
+  sessionToken,
+} from './check-caller.ts';
 import { type ConsoleCall, type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import * as schemas from './session-schemas.ts';
 
@@ -53,9 +59,9 @@ export function sessionRoutes(options: ConsoleOptions): readonly ConsoleRoute[] 
       handle: ({ context, session, reply }) => presentSession(context, session, ownToken(reply)),
     }),
     defineConsoleRoute('POST /sign-out', 'person', {
-      async handle({ context, session, reply }) {
-        await endSession(context, session.tokenHash);
-        reply.clearCookie(cookieName(options, sessionCookie));
+      async handle(call) {
+        await signOut(call);
+        call.reply.clearCookie(cookieName(options, sessionCookie));
       },
     }),
     defineConsoleRoute('POST /sign-out-everywhere', 'person', {
@@ -181,7 +187,7 @@ export function ssoRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
         const provider = providerOf(context);
         const callback = new URL(`${context.baseUrl()}${callbackPath}`);
         callback.search = reply.request.query as string;
-        const sealed = reply.request.cookies[cookieName(options, ssoCookie)];
+        const sealed = cookieOf(reply.request, cookieName(options, ssoCookie));
         reply.clearCookie(cookieName(options, ssoCookie));
         await redirectTo(reply, async () => {
           const answer = { callback: callback.href, sealed };

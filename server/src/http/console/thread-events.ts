@@ -1,4 +1,5 @@
 import { ServiceError } from '../../domain/errors.ts';
+import type { OrganizationId } from '../../domain/id.ts';
 import type { Limits } from '../../domain/limits.ts';
 import { memberKey } from '../../domain/principal.ts';
 import { followThread, type ThreadEvent } from '../../usecases/threads/follow-thread.ts';
@@ -219,7 +220,10 @@ function openEventStream(
     async send(event: ThreadEvent): Promise<void> {
       if (isSending) return;
       isSending = true;
-      for await (const chunk of chunksInTurns(organizationId, eventPieces(event, context.now()))) {
+      for await (const chunk of chunksInTurns(
+        organizationId,
+        eventPieces(organizationId, event, context.now()),
+      )) {
         if (!isClosed()) await write(chunk);
         // Do not load another chunk that nobody reads.
         if (isClosed()) return;
@@ -241,8 +245,12 @@ function openEventStream(
   };
 }
 
-async function* eventPieces(event: ThreadEvent, now: number): AsyncGenerator<Piece> {
-  const [name, data] = presentEvent(event, now);
+async function* eventPieces(
+  organizationId: OrganizationId,
+  event: ThreadEvent,
+  now: number,
+): AsyncGenerator<Piece> {
+  const [name, data] = presentEvent(organizationId, event, now);
   yield `event: ${name}\ndata: `;
   yield* data;
   yield '\n\n';

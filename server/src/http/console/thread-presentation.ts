@@ -1,4 +1,4 @@
-import { memoized } from '../../domain/memoized.ts';
+import type { OrganizationId } from '../../domain/id.ts';
 import {
   type AssistantMessage,
   type Message,
@@ -13,6 +13,7 @@ import { iso } from '../../domain/time.ts';
 import type { ReplyChange, ThreadEvent } from '../../usecases/threads/follow-thread.ts';
 import type { ThreadHeadView, ThreadView } from '../../usecases/threads/get-thread.ts';
 import type { Piece, Pieces } from '../long-responses.ts';
+import { encodeInTurns, jsonSlices, partRenderer } from '../render-in-turns.ts';
 import { type Json, present } from '../schema.ts';
 import * as schemas from './thread-schemas.ts';
 
@@ -20,7 +21,7 @@ type Head = Omit<Json<typeof schemas.threadViewSchema>, 'messages'> & { readonly
 
 /** The JSON of a thread and its messages. A large thread is loaded as the peer takes it. */
 export function presentView({ view, parts }: ThreadView): Pieces {
-  return renderView(presentHead(view), parts, view.mine);
+  return renderView(presentHead(view), view, parts);
 }
 
 function presentHead({ thread, mine, createdBy, status }: ThreadHeadView): Head {
@@ -29,39 +30,48 @@ function presentHead({ thread, mine, createdBy, status }: ThreadHeadView): Head 
 }
 
 /** The name of an event of the stream, and its data. */
-export function presentEvent(event: ThreadEvent, now: number): readonly [keyof schemas.ThreadEvents, Pieces] {
+export function presentEvent(
+  organizationId: OrganizationId,
+  event: ThreadEvent,
+  now: number,
+): readonly [keyof schemas.ThreadEvents, Pieces] {
   switch (event.type) {
     case 'view': {
       const head = { ...presentHead(event.view), now: iso(now) };
-      return ['view', renderView(head, event.parts, event.view.mine)];
+      return ['view', renderView(head, event.view, event.parts)];
     }
     case 'progress':
-      return ['progress', [JSON.stringify(presentProgress(event))]];
+      return ['progress', renderProgress(organizationId, event)];
     case 'gone':
       return ['gone', ['{}']];
   }
 }
 
-async function* renderView(head: Head, parts: ThreadView['parts'], mine: boolean): AsyncGenerator<Piece> {
+async function* renderView(
+  head: Head,
+  { thread, mine }: ThreadHeadView,
+  parts: ThreadView['parts'],
+): AsyncGenerator<Piece> {
+  const render = mine ? renderForCreator : renderForOthers;
   yield `${JSON.stringify(head).slice(0, -1)},"messages":[`;
   let separator = '';
   for await (const part of parts) {
     yield separator;
-    yield renderPart(part, mine);
+    yield await render(thread.organizationId, part);
     separator = ',';
   }
   yield ']}';
 }
 
-/** The JSON of messages for their creator, and for others. Streams that send a part at the same time share it. */
-const renderedParts = memoized((_: readonly Message[]) => new Map<boolean, Buffer>());
+const renderForCreator = partRenderer((message: Message) =>
+  jsonSlices(presentMessage(message, true), 'content'),
+);
+const renderForOthers = partRenderer((message: Message) =>
+  jsonSlices(presentMessage(message, false), 'content'),
+);
 
-function renderPart(messages: readonly Message[], mine: boolean): Buffer {
-  const known = renderedParts(messages);
-  const texts = () => messages.map((message) => JSON.stringify(presentMessage(message, mine)));
-  const json = known.get(mine) ?? Buffer.from(texts().join());
-  known.set(mine, json);
-  return json;
+async function* renderProgress(organizationId: OrganizationId, change: ReplyChange): AsyncGenerator<Piece> {
+  yield await encodeInTurns(organizationId, jsonSlices(presentProgress(change), 'text'));
 }
 
 function presentProgress({ reply, stepsFrom, textFrom }: ReplyChange): schemas.ThreadEvents['progress'] {

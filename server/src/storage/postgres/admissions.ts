@@ -1,7 +1,7 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import { quotaUse } from '../../domain/organization.ts';
 import { setBounded } from '../../domain/set-bounded.ts';
-import { keyIsLive } from '../sql/api-keys.ts';
+import { keyIsLive } from '../sql/authority.ts';
 import { callColumns, statement, type Values } from '../sql/sql.ts';
 import type { Admission, Admissions } from '../store.ts';
 import { callsLocking, type Database } from './database.ts';

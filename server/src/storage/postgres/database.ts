@@ -7,6 +7,7 @@ import {
   type CallColumns,
   callsWith,
   callValues,
+  longTextCalls,
   type Sql,
   type Statement,
   sql,
@@ -71,7 +72,10 @@ export function query(statement: Statement, values: Values = {}, time?: StoreTim
 /** The text with numbered values, and their names in the order of their numbers. */
 const numbered = memoized(({ sql }: Statement) => {
   const names: string[] = [];
-  const withTime = sql.replace(/\bINDEXED BY \w+/g, '').replace(/(?<!:):now\b/g, now);
+  const withTime = sql
+    .replace(/\bINDEXED BY \w+/g, '')
+    .replace(longTextCalls, '$1')
+    .replace(/(?<!:):now\b/g, now);
   const text = withTime.replace(valueNames, (_, name: string) => {
     if (!names.includes(name)) names.push(name);
     return `$${names.indexOf(name) + 1}`;

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { hashOf, newFollowUp, note, strangers, type World } from '../../../testing/contract/fixture.ts';
+import {
+  by,
+  granted,
+  hashOf,
+  newFollowUp,
+  note,
+  strangers,
+  type World,
+} from '../../../testing/contract/fixture.ts';
 import { poolSettings } from '../../../testing/contract/postgres-database.ts';
 import { openPostgresWorld, type PostgresWorld } from '../../../testing/contract/postgres-world.ts';
 import type { OrganizationId } from '../../domain/id.ts';
@@ -122,9 +130,9 @@ describe('A lock that another session holds on rows of one organization', () => 
     const threads = await Promise.all(Array.from({ length: 12 }, () => world.thread(locked, member)));
     let waiting: ReturnType<typeof store.cancelReplies>[] = [];
     await whileLocked('thread', locked, async () => {
-      waiting = threads.map(({ id }) => store.cancelReplies(locked, id));
+      waiting = threads.map(({ id }) => store.cancelReplies(locked, id, by(member)));
       const { id } = await world.thread(other, stranger);
-      assert.equal((await store.cancelReplies(other, id)).length, 1);
+      assert.equal((await store.cancelReplies(other, id, by(stranger))).length, 1);
       assert.ok(await isPending(Promise.race(waiting)));
     });
     for (const cancelled of await Promise.all(waiting)) assert.equal(cancelled.length, 1);
@@ -135,17 +143,17 @@ describe('A lock that another session holds on rows of one organization', () => 
     const [locked, other] = [await world.organization(), await world.organization()];
     const [member, stranger] = [await world.member(locked), await world.member(other)];
     const threads = await Promise.all(Array.from({ length: 24 }, () => world.thread(locked, member)));
-    for (const { id } of threads) await store.cancelReplies(locked, id);
+    for (const { id } of threads) await store.cancelReplies(locked, id, by(member));
     let waiting: Promise<string>[] = [];
     await whileLocked('organization', locked, async () => {
       waiting = threads.map(async ({ id }, place) =>
         place % 2 === 0
-          ? (await store.addReply(locked, id, member, newFollowUp())).outcome
+          ? granted(await store.addReply(locked, id, newFollowUp(), by(member))).outcome
           : store.setThreadPublished(locked, id, true, note()),
       );
       const { id } = await world.thread(other, stranger);
-      assert.equal((await store.cancelReplies(other, id)).length, 1);
-      assert.equal((await store.addReply(other, id, stranger, newFollowUp())).outcome, 'added');
+      assert.equal((await store.cancelReplies(other, id, by(stranger))).length, 1);
+      assert.equal(granted(await store.addReply(other, id, newFollowUp(), by(stranger))).outcome, 'added');
       assert.ok(await isPending(Promise.race(waiting)));
     });
     assert.deepEqual([...new Set(await Promise.all(waiting))], ['added', 'done']);
@@ -168,7 +176,7 @@ describe('A lock that another session holds on rows of one organization', () => 
       await whileLocked(table, locked, async () => {
         waiting = change();
         const { id } = await world.thread(other, stranger);
-        assert.equal((await store.cancelReplies(other, id)).length, 1);
+        assert.equal((await store.cancelReplies(other, id, by(stranger))).length, 1);
         assert.ok(await isPending(Promise.race(waiting)));
       });
       await Promise.all(waiting);

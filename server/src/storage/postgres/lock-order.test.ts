@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { by, hashOf, newThread, note, strangers } from '../../../testing/contract/fixture.ts';
+import { Accounting, bySession } from '../../../testing/contract/account-fixture.ts';
+import { granted, hashOf, newThread, note, noteBy, strangers } from '../../../testing/contract/fixture.ts';
 import { openPostgresWorld, type PostgresWorld } from '../../../testing/contract/postgres-world.ts';
+import type { SessionAuthority } from '../../domain/authority.ts';
 import type { UserId } from '../../domain/id.ts';
 
 describe('A lock that another transaction holds', () => {
@@ -37,7 +39,7 @@ describe('A lock that another transaction holds', () => {
     const email = 'purged@example.org';
     const userId = await world.member(organization, email);
     const { id } = await world.thread(organization, userId);
-    await store.deleteThread(organization, id, by(userId), note());
+    await store.deleteThread(organization, id, noteBy(userId));
     await store.removeMember(organization, email, false, note());
     const counters = { invitations: userId, passwordLinks: userId };
     let step: ReturnType<typeof store.purgePerson> | undefined;
@@ -162,17 +164,15 @@ describe('A lock that another transaction holds', () => {
     const organization = await world.organization();
     const userId = await world.member(organization);
     const key = { id: strangers.key(), name: '', userId, hash: hashOf(209), hint: '', createdBy: userId };
-    const bySession = note('key.created', key.id, {
-      actor: { kind: 'user', userId },
-      sessionHash: hashOf(3),
-    });
+    const authority = bySession(userId, hashOf(3), organization);
+    const created = note('key.created', key.id, { authority });
     await operator.query('BEGIN');
     await operator.query('SELECT FROM organization WHERE id = $1 FOR NO KEY UPDATE', [organization]);
-    const created = store.createApiKey(organization, key, bySession);
+    const creating = store.createApiKey(organization, key, created);
     await untilWaiting();
     await operator.query('SELECT FROM "user" WHERE id = $1 FOR NO KEY UPDATE NOWAIT', [userId]);
     await operator.query('COMMIT');
-    assert.equal(await created, 'signed-out');
+    assert.equal(await creating, 'unauthorized');
   });
 
   it('that deadlocks with indexing leaves the other threads due', async () => {
@@ -212,21 +212,32 @@ describe('A lock that another transaction holds', () => {
   it('makes a change of a role and creates of admins wait for it without a deadlock', async () => {
     const { store } = world;
     const organization = await world.organization();
-    const members: UserId[] = [];
-    for (let count = 0; count < 3; count += 1) members.push(await world.member(organization));
-    for (const userId of members) await store.setMemberRole(organization, userId, 'admin', note());
-    const [first, , third] = members.sort() as [UserId, UserId, UserId];
+    const people = new Accounting(world);
+    const members: SessionAuthority[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      const email = `${strangers.user()}@example.org`;
+      members.push(
+        await people.enter(organization, await people.add(organization, email, { role: 'admin' })),
+      );
+    }
+    const [first, , third] = members.sort((a, b) => (a.userId < b.userId ? -1 : 1)) as [
+      SessionAuthority,
+      SessionAuthority,
+      SessionAuthority,
+    ];
     await operator.query('BEGIN');
     const lock = 'SELECT FROM member WHERE organization_id = $1 AND user_id = $2 FOR UPDATE';
-    await operator.query(lock, [organization, third]);
-    const changed = store.setMemberRole(organization, third, 'member', note());
+    await operator.query(lock, [organization, third.userId]);
+    const changed = store.setMemberRole(organization, third.userId, 'member', note());
     await untilWaiting();
-    const creates = [third, first].map((userId) => store.createThread(organization, newThread(userId)));
+    const creates = [third, first].map((authority) =>
+      store.createThread(organization, newThread(authority.userId), authority),
+    );
     await untilWaiting(2);
     // Longer than PostgreSQL waits before it looks for deadlocks: it would end the statement that started last.
     await pause(1_200);
     await operator.query('COMMIT');
     assert.equal(await changed, 'changed');
-    for (const { outcome } of await Promise.all(creates)) assert.equal(outcome, 'created');
+    for (const created of await Promise.all(creates)) assert.equal(granted(created).outcome, 'created');
   });
 });

@@ -2,7 +2,7 @@ import { cacheBytesDefault } from '../../domain/limits.ts';
 import { diagnoseClock } from '../clock-jumps.ts';
 import { ObjectCache } from '../object-cache.ts';
 import { purges } from '../sql/purge.ts';
-import { isRunning } from '../sql/replies.ts';
+import { diagnoseReplies, isRunning, isSuspect } from '../sql/replies.ts';
 import { type Removal, retention } from '../sql/retention.ts';
 import { sharedStore } from '../sql/shared-store.ts';
 import { identifier, sql, statement } from '../sql/sql.ts';
@@ -92,22 +92,23 @@ export async function openPostgresStore(
 const readFacts = statement('diagnose')`
   SELECT current_setting('server_version') AS version, (SELECT version FROM schema_version) AS schema,
     current_setting('synchronous_commit') AS synchronous, ${serverTime} AS clock,
-    (SELECT latest_at FROM store_clock) AS latest, (SELECT count(*) FROM message WHERE ${isRunning}) AS replies`;
+    (SELECT latest_at FROM store_clock) AS latest, (SELECT count(*) FROM message WHERE ${isRunning}) AS replies,
+    (SELECT count(*) FROM message WHERE ${isSuspect}) AS suspects`;
 
 type Facts = Record<'version' | 'synchronous', string> &
-  Record<'schema' | 'clock' | 'latest' | 'replies', number>;
+  Record<'schema' | 'clock' | 'latest' | 'replies' | 'suspects', number>;
 
 async function diagnose({ run }: Database): Promise<Diagnosis[]> {
   const startMs = performance.now();
   const [facts] = await run<Facts>(readFacts);
   const tookMs = performance.now() - startMs;
-  const { version, schema, synchronous, clock, latest, replies } = facts!;
+  const { version, schema, synchronous, clock, latest, replies, suspects } = facts!;
   const found = [`PostgreSQL ${version}, schema ${schema}, answers in ${tookMs.toFixed(1)} ms`];
   if (synchronous === 'off')
     found.push('synchronous_commit is off, so a power cut loses acknowledged writes: set it to on');
   return [
     { check: 'store', ok: found.length === 1, detail: found.join('; ') },
     diagnoseClock(latest - clock, 'correct the clock of the database server'),
-    { check: 'replies', ok: true, detail: `${replies} in progress` },
+    diagnoseReplies(replies, suspects),
   ];
 }

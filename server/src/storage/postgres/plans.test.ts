@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { by, newFollowUp, newRetry, note } from '../../../testing/contract/fixture.ts';
+import {
+  by,
+  granted,
+  newFollowUp,
+  newRetry,
+  note,
+  noteBy,
+  operator,
+} from '../../../testing/contract/fixture.ts';
 import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
 import { until } from '../../../testing/until.ts';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
@@ -169,7 +177,7 @@ describe('The statements of the PostgreSQL store', () => {
     'rates a reply': async (store) => {
       const { id } = (await store.getThreadHead(organization, thread))!.latest;
       const rating = { value: 'down', comment: 'Wrong.' } as const;
-      assert.equal(await store.rateReply(organization, thread, id, user, rating), 'done');
+      assert.equal(await store.rateReply(organization, thread, id, rating, by(user)), 'done');
       assert.equal((await store.listRatings(organization, thread, user)).length, 1);
     },
     'lists unanswered replies': async (store) =>
@@ -177,29 +185,36 @@ describe('The statements of the PostgreSQL store', () => {
     'edits a prompt': async (store) => {
       const replaces = (await store.getThread(organization, thread))!.messages[0]!.id;
       const prompt = { messageId: 'msg_edited' as MessageId, content: 'Edited', replaces };
-      const added = await store.addReply(organization, thread, user, newFollowUp({ prompt }));
+      const reply = newFollowUp({ prompt });
+      const added = granted(await store.addReply(organization, thread, reply, by(user)));
       assert.equal(added.outcome, 'added');
-      assert.equal((await store.cancelReplies(organization, thread)).length, 1);
+      assert.equal((await store.cancelReplies(organization, thread, operator)).length, 1);
     },
     'adds a follow-up': async (store) => {
-      const added = await store.addReply(organization, thread, user, newFollowUp());
+      const added = granted(await store.addReply(organization, thread, newFollowUp(), by(user)));
       assert.equal(added.outcome, 'added');
     },
     'retries a cancelled reply': async (store) => {
-      assert.equal((await store.cancelReplies(organization, thread)).length, 1);
-      assert.equal((await store.addReply(organization, thread, user, newRetry())).outcome, 'added');
+      assert.equal((await store.cancelReplies(organization, thread, operator)).length, 1);
+      assert.equal(
+        granted(await store.addReply(organization, thread, newRetry(), by(user))).outcome,
+        'added',
+      );
     },
-    'renames a thread': (store) => store.renameThread(organization, thread, by(user), 'Renamed'),
+    'renames a thread': (store) => store.renameThread(organization, thread, 'Renamed', by(user)),
     'publishes a thread': (store) => store.setThreadPublished(organization, thread, true, note()),
     'finds organizations with waiting replies': (store) => store.organizationsWaiting(undefined, 100),
+    'finds organizations with suspects': (store) => store.organizationsWaiting(undefined, 100, 'suspects'),
+    'claims suspects': (store) =>
+      store.claimReplies([{ organizationId: organization, limit: 3 }], 600_000, 'suspects'),
     'claims replies': (store) => store.claimReplies([{ organizationId: organization, limit: 3 }], 600_000),
-    'sweeps replies': (store) => store.sweepReplies({ attemptsMax: 3, leases: true }),
+    'sweeps replies': (store) => store.sweepReplies({ leases: true }),
     'fails an overdue reply': async (store) => {
       await client.query(
         `UPDATE message SET deadline_at = 1 WHERE organization_id = $1 AND thread_id = $2 AND role = 'assistant'`,
         [organization, running],
       );
-      assert.equal((await store.sweepReplies({ attemptsMax: 3, leases: true })).length, 1);
+      assert.equal((await store.sweepReplies({ leases: true })).failed.length, 1);
     },
     'finds the replies that have ended': (store) =>
       store.endedReplies([
@@ -210,9 +225,9 @@ describe('The statements of the PostgreSQL store', () => {
       store.listAudit(organization, { before: { at: 200, id: 'evt_20004' }, limit: 50 }),
     'searches the audit log': (store) => store.listAudit(organization, { traceId: 't4', limit: 50 }),
     'lists thirty days of usage': (store) => store.listUsage(organization, 400, 429, 5001),
-    'deletes a thread': (store) => store.deleteThread(organization, thread, by(user), note()),
+    'deletes a thread': (store) => store.deleteThread(organization, thread, noteBy(user)),
     'restores a thread': async (store) =>
-      assert.equal(await store.restoreThread(organization, thread, user, 600_000, note()), 'restored'),
+      assert.equal(await store.restoreThread(organization, thread, 600_000, noteBy(user)), 'restored'),
   });
 
   /** The searches in the indexes of messages that `work` took. */
@@ -243,6 +258,28 @@ describe('The statements of the PostgreSQL store', () => {
       assert.ok(await store.getThread(home, hidden, { userId: 'usr_0' as UserId })),
     );
     assert.ok(searches > 0);
+  });
+
+  it('reads as many rows for a thread that is hidden from the reader as for one that does not exist', async () => {
+    const other = 'org_1' as OrganizationId;
+    const reads: Record<string, (store: Store, id: ThreadId) => Promise<unknown>> = {
+      getThread: (store, id) => store.getThread(other, id, { userId: user }),
+      threadVersion: (store, id) => store.threadVersion(other, id, { userId: user }),
+      findRunningReply: (store, id) => store.findRunningReply(other, id, { userId: user }),
+    };
+    const [hidden, missing] = ['thr_00020001', 'thr_00020002'] as [ThreadId, ThreadId];
+    const { rows } = await client.query(
+      'SELECT id FROM thread WHERE organization_id = $1 AND id = ANY($2) AND NOT published AND user_id <> $3',
+      [other, [hidden, missing], user],
+    );
+    assert.deepEqual(rows, [{ id: hidden }]);
+    for (const [name, read] of Object.entries(reads)) {
+      const rowsOf = (id: ThreadId) =>
+        rowsReadBy(async (store) => assert.equal(await read(store, id), undefined));
+      const ofHidden = await rowsOf(hidden);
+      assert.ok(ofHidden.entries > 0, name);
+      assert.deepEqual(await rowsOf(missing), ofHidden, name);
+    }
   });
 
   it('searches without reading the terms of a thread', async () => {

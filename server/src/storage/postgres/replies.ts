@@ -2,22 +2,34 @@ import { randomInt } from 'node:crypto';
 import type { MessageId } from '../../domain/id.ts';
 import type { ClockReading } from '../clock-jumps.ts';
 import { insertNotes, noteColumns, noteValues, withoutNote } from '../sql/audit.ts';
+import { authorityColumns, authorityValues, isAuthorized, unauthorized } from '../sql/authority.ts';
 import {
   endCancelled,
+  forQueues,
   isHeld,
   isRunning,
-  isWaiting,
   progressValues,
+  queues,
+  releaseValues,
   replyChanges,
   replyReads,
   resultValues,
 } from '../sql/replies.ts';
-import { type CallColumns, callColumns, opaque, type Sql, sql, statement, withColumns } from '../sql/sql.ts';
+import {
+  type CallColumns,
+  callColumns,
+  columnName,
+  opaque,
+  type Sql,
+  sql,
+  statement,
+  withColumns,
+} from '../sql/sql.ts';
 import { replySweep } from '../sql/sweeps.ts';
 import { nextVersion } from '../sql/thread-reads.ts';
 import type { ClaimedReply, Replies } from '../store.ts';
 import { callsLocking, callsWith, callValues, type Database, isLockTimeout, lockMs } from './database.ts';
-import { isStillAllowed } from './thread-changes.ts';
+import { isGranted } from './grants.ts';
 
 const threadColumns = callColumns({ text: 'organizationId threadId' });
 const claimColumns = { ...threadColumns, ...callColumns({ text: 'messageId', bigint: 'token' }) };
@@ -59,16 +71,17 @@ const unsynced = sql`(SELECT set_config('synchronous_commit', 'off', true))`;
 const tokenEnd = 2 ** 48 - 1;
 
 const shareColumns = callColumns({ text: 'organizationId', bigint: 'limit' });
-const claim = statement('claim-replies')`WITH due AS (
+const claims = forQueues(
+  (queue) => statement(`claim-replies-${queue}`)`WITH due AS (
     SELECT ordinal, reply.* FROM ${callsWith(shareColumns)} CROSS JOIN LATERAL (
       SELECT organization_id, thread_id, id, available_at AS waiting_since FROM message
-      WHERE organization_id = call.organization_id AND ${isWaiting} AND available_at <= :now AND deadline_at > :now
+      WHERE organization_id = call.organization_id AND ${queues[queue].isWaiting} AND available_at <= :now AND deadline_at > :now
       ORDER BY available_at, id LIMIT call."limit" FOR UPDATE SKIP LOCKED
     ) AS reply
   ), claimed AS (
     UPDATE message SET held = true, claim_token = :token::bigint, available_at = :now + :leaseMs::bigint
     FROM due WHERE message.organization_id = due.organization_id AND message.thread_id = due.thread_id
-      AND message.id = due.id AND ${opaque(isWaiting)}
+      AND message.id = due.id AND ${opaque(queues[queue].isWaiting)}
     RETURNING message.organization_id, message.thread_id, message.id, claim_token, attempts, deadline_at, trace_id,
       available_at - :leaseMs::bigint AS at, ordinal, waiting_since
   )
@@ -76,7 +89,8 @@ const claim = statement('claim-replies')`WITH due AS (
     claim_token AS token, account_id AS "accountId", trace_id AS "traceId", attempts, deadline_at - at AS "remainingMs",
     at, ${unsynced}
   FROM claimed JOIN thread ON thread.organization_id = claimed.organization_id AND thread.id = claimed.thread_id
-  ORDER BY ordinal, waiting_since, claimed.id`;
+  ORDER BY ordinal, waiting_since, claimed.id`,
+);
 const releaseUnconfirmed = statement('release-unconfirmed-claims')`UPDATE message
   SET held = false, available_at = :now WHERE ${isHeld} AND claim_token = ANY(:tokens::bigint[])`;
 const heldReplies = sql`call JOIN message ON message.organization_id = call.organization_id
@@ -109,12 +123,16 @@ const settle = statement('settle-reply')`${changeReplies(settleColumns, replyCha
   noted AS (${insertNotes(sql`changed`, sql`completed_at`)}) SELECT ordinal FROM changed`;
 const releaseColumns = {
   ...claimColumns,
-  ...callColumns({ bigint: 'attemptsUsed delayMs', text: 'failure' }),
+  ...callColumns({ bigint: 'attemptsUsed crashesCounted delayMs', text: 'failure' }),
 };
 const release = statement('release-reply')`
   ${changeReplies(releaseColumns, replyChanges.release, isClaimed)} SELECT ordinal FROM changed`;
-const cancelColumns = { ...threadColumns, ...callColumns({ text: 'userId' }) };
-const mayCancel = isStillAllowed(sql`call.organization_id`, sql`call.user_id`);
+const cancelColumns = { ...threadColumns, ...authorityColumns };
+const mayCancel = isGranted({
+  organizationId: sql`call.organization_id`,
+  apiEnabled: sql`(SELECT api_enabled FROM organization WHERE organization.id = call.organization_id)`,
+  value: (name) => sql`call.${columnName(name)}`,
+});
 const cancel = statement('cancel-replies')`${changeReplies(cancelColumns, endCancelled, sql`true`, mayCancel)}
   SELECT ordinal, reply_id AS id FROM changed`;
 const keepTime = statement('keep-time')`
@@ -131,7 +149,7 @@ export function postgresReplies(database: Database, reading: ClockReading): Repl
 
   /**
    * Tokens of claims whose response was lost, and when each can be forgotten. The database may have made such a
-   * claim, or be about to; no worker knows of it, and its lease would run out at the cost of an attempt.
+   * claim, or be about to; no worker knows of it, and the end of its lease would count as a crash.
    */
   const unconfirmed = new Map<number, number>();
 
@@ -145,7 +163,8 @@ export function postgresReplies(database: Database, reading: ClockReading): Repl
   return {
     ...replyReads(database),
 
-    async claimReplies(shares, leaseMs) {
+    async claimReplies(shares, leaseMs, queue = 'usual') {
+      const claim = claims[queue];
       const token = randomInt(1, tokenEnd);
       const values = { ...callValues(claim, shareColumns, shares), leaseMs, token };
       const claimed = await run<ClaimedReply>(claim, values).catch((error) => {
@@ -173,13 +192,15 @@ export function postgresReplies(database: Database, reading: ClockReading): Repl
       return (await batchSettles({ ...held, ...noted, ...resultValues(result) })).length === 1;
     },
 
-    async releaseReply(held, retry) {
-      const released = { ...held, attemptsUsed: retry ? 1 : 0, delayMs: 0, failure: null, ...retry };
-      return (await batchReleases(released)).length === 1;
-    },
+    releaseReply: async (held, why) => (await batchReleases({ ...held, ...releaseValues(why) })).length === 1,
 
-    cancelReplies: async (organizationId, threadId, userId) =>
-      (await batchCancels({ organizationId, threadId, userId: userId ?? null })).map(({ id }) => id),
+    async cancelReplies(organizationId, threadId, authority) {
+      const values = { ...authorityValues(authority), organizationId, threadId };
+      const cancelled = (await batchCancels(values)).map(({ id }) => id);
+      const isRefused =
+        cancelled.length === 0 && !(await database.read(() => isAuthorized(organizationId, authority)));
+      return isRefused ? unauthorized : cancelled;
+    },
 
     sweepReplies: replySweep(database, reading, time.steady, beforeSweep),
 

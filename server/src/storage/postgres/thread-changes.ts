@@ -1,30 +1,19 @@
 import type { OrganizationId } from '../../domain/id.ts';
-import { keyIsLive, mayAct } from '../sql/api-keys.ts';
 import { insertNote, noteValues } from '../sql/audit.ts';
-import { type Exceeded, exceeded, isRunning, ofLatest, roomValues } from '../sql/replies.ts';
+import { authorityValues, isAuthorized, unauthorized } from '../sql/authority.ts';
+import {
+  type Exceeded,
+  exceeded,
+  inheritedCrashes,
+  isRunning,
+  ofLatest,
+  roomValues,
+} from '../sql/replies.ts';
 import { opaque, type Sql, type Statement, sql, statement, type Values } from '../sql/sql.ts';
 import { findThread, isThread, nextVersion } from '../sql/thread-reads.ts';
 import type { Threads } from '../store.ts';
 import { type Database, isolatedLockMs, setLockTimeout } from './database.ts';
-
-/** Read and locked like the key in `isGranted`: `organization` is a column of the row that was locked. */
-const isStillMember = (organization: Sql, user: Sql) => sql`EXISTS (SELECT FROM member
-        WHERE member.organization_id = ${organization} AND member.user_id = ${user} FOR KEY SHARE)`;
-
-/** A person acts in an organization only as a member. Null: the operator. */
-export const isStillAllowed = (organization: Sql, user: Sql) =>
-  sql`(${user} IS NULL OR ${isStillMember(organization, user)})`;
-
-/**
- * A condition on a call (`call`) and its organization's row, which `gate` has locked: a write with an API key needs the
- * API enabled and the key live; any other write needs an actor who may act. The key is read after the wait for the row and
- * locked until the commit, so that a revocation committed in the meantime counts.
- */
-export const isGranted = (actor = sql`call.user_id`) => sql`CASE WHEN call.key_hash IS NULL
-        THEN ${isStillAllowed(sql`gate.gate_id`, actor)}
-        ELSE gate.api_enabled AND EXISTS (
-          SELECT FROM api_key WHERE hash = call.key_hash AND organization_id = gate.gate_id
-            AND user_id = call.user_id AND ${keyIsLive} FOR SHARE) END`;
+import { isOneGranted } from './grants.ts';
 
 /** For a change that listings show although no thread moves: nodes keep pages until a sequence is raised. */
 export const invalidateListings = sql`move_sequence = move_sequence + 1, latest_at = greatest(:now, latest_at)`;
@@ -51,11 +40,10 @@ const ofThread = sql`message.organization_id = :organizationId AND message.threa
 const addReply = statement('add-reply')`WITH seen AS (
     SELECT version, user_id, deleted_at FROM thread WHERE ${isThread}
   ), latest AS (
-    SELECT id, ${isRunning} AS running,
+    SELECT id, ${isRunning} AS running, ${inheritedCrashes} AS crashes,
       :replaces::text IS NOT NULL AND :replaces <> ${ofLatest('user', sql`id`, sql`:threadId`)} AS outdated
     FROM seen JOIN message ON ${ofThread} AND role = 'assistant'
-    WHERE seen.user_id = :userId AND seen.deleted_at IS NULL AND EXISTS (
-      SELECT FROM member WHERE member.organization_id = :organizationId AND member.user_id = :userId)
+    WHERE seen.user_id = :userId AND seen.deleted_at IS NULL
     ORDER BY message.created_at DESC, message.id DESC LIMIT 1
   ), size AS (
     SELECT ${exceeded} AS exceeded FROM latest JOIN message ON ${ofThread}
@@ -64,11 +52,12 @@ const addReply = statement('add-reply')`WITH seen AS (
       move_sequence = move_sequence + CASE WHEN :messageId::text IS NULL THEN 0 ELSE 1 END
     WHERE id = :organizationId AND ${setLockTimeout} <> ''
       AND EXISTS (SELECT FROM latest, size WHERE NOT running AND NOT outdated AND exceeded IS NULL)
-    RETURNING id AS gate_id, latest_at AS tick_at, move_sequence AS tick_sequence
+    RETURNING id AS gate_id, api_enabled, latest_at AS tick_at, move_sequence AS tick_sequence
+  ), granted AS (
+    SELECT tick.* FROM tick WHERE ${isOneGranted(sql`tick`)}
   ), held_thread AS (
-    SELECT version, activity_at, tick.* FROM tick JOIN thread ON organization_id = :organizationId
-      AND thread.id = :threadId AND ${opaque(sql`user_id = :userId AND deleted_at IS NULL`)}
-      AND ${isStillMember(sql`tick.gate_id`, sql`:userId`)} FOR UPDATE OF thread
+    SELECT version, activity_at, granted.* FROM granted JOIN thread ON organization_id = :organizationId
+      AND thread.id = :threadId AND ${opaque(sql`user_id = :userId AND deleted_at IS NULL`)} FOR UPDATE OF thread
   ), same AS (
     SELECT held_thread.* FROM held_thread JOIN seen USING (version)
   ), moved AS (
@@ -80,9 +69,9 @@ const addReply = statement('add-reply')`WITH seen AS (
     WHERE :messageId IS NOT NULL
   ), reply AS (
     INSERT INTO message (organization_id, thread_id, id, role, content, created_at, status, steps,
-      held, claim_token, available_at, attempts, deadline_at, trace_id)
+      held, claim_token, available_at, attempts, crashes, deadline_at, trace_id)
     SELECT :organizationId, :threadId, :replyId, 'assistant', '', tick_at, 'in_progress', '[]', false, 0, tick_at, 0,
-      tick_at + :replyDeadlineMs::bigint, :traceId FROM same
+      latest.crashes, tick_at + :replyDeadlineMs::bigint, :traceId FROM same, latest
   ), superseded AS (
     UPDATE message SET unanswered_at = NULL FROM same, latest
     WHERE ${ofThread} AND message.id = latest.id AND (:messageId IS NULL OR :replaces IS NOT NULL)
@@ -92,13 +81,17 @@ const addReply = statement('add-reply')`WITH seen AS (
       activity_at = CASE WHEN :messageId IS NULL THEN thread.activity_at ELSE tick_at END, ${nextVersion} FROM same
     WHERE ${isThread}
   )
-  SELECT running, outdated, exceeded, (SELECT tick_at FROM same) AS at FROM latest, size`;
+  SELECT running, outdated, exceeded, (SELECT tick_at FROM same) AS at,
+    EXISTS (SELECT FROM tick) AND NOT EXISTS (SELECT FROM granted) AS refused
+  FROM latest, size`;
 
 interface AddedRow extends Exceeded {
   running: boolean;
   outdated: boolean;
   /** When the reply was added; null if it was not. */
   at: number | null;
+  /** The authority does not hold. */
+  refused: boolean;
 }
 
 /**
@@ -106,13 +99,14 @@ interface AddedRow extends Exceeded {
  * The organization's row is locked before the thread's, as by creates and renames. If there is nothing to change, it is
  * neither locked nor written, because a write would invalidate the cached listings on every node.
  */
-const relist = (condition: Sql, change: Sql, sizes: Sql, grant: Sql) => sql`WITH gate AS (
+const relist = (condition: Sql, change: Sql, sizes: Sql) => sql`WITH gate AS (
     UPDATE organization SET ${invalidateListings} WHERE id = :organizationId AND ${setLockTimeout} <> ''
       AND EXISTS (SELECT FROM thread WHERE ${isThread} AND ${opaque(condition)})
-    RETURNING id
+    RETURNING id AS gate_id, api_enabled
+  ), granted AS (
+    SELECT FROM gate WHERE ${isOneGranted(sql`gate`)}
   ), before AS (
-    SELECT deleted_at FROM gate JOIN thread ON ${isThread} AND ${opaque(condition)} AND ${grant}
-    FOR UPDATE OF thread
+    SELECT deleted_at FROM granted JOIN thread ON ${isThread} AND ${opaque(condition)} FOR UPDATE OF thread
   ), changed AS (
     UPDATE thread SET ${change}, ${nextVersion} FROM before WHERE ${isThread}
     RETURNING organization_id, user_id, account_id, greatest(:now, before.deleted_at) AS at, ${sizes}
@@ -123,13 +117,11 @@ const restore = statement('restore-thread')`${relist(
   sql`user_id = :userId AND deleted_at >= :now - :withinMs::bigint`,
   sql`deleted_at = NULL`,
   sql`1 AS threads, CASE WHEN published THEN 1 ELSE 0 END AS published`,
-  isStillMember(sql`gate.id`, sql`:userId`),
 )}`;
 const publish = statement('publish-thread')`${relist(
   sql`deleted_at IS NULL AND published <> :published`,
   sql`published = :published`,
   sql`0 AS threads, CASE WHEN published THEN 1 ELSE -1 END AS published`,
-  isStillAllowed(sql`gate.id`, sql`:noteActorUserId::text`),
 )}`;
 
 /** One statement each, so that the organization's row, which its creates wait for, is not locked during a round trip. */
@@ -144,37 +136,46 @@ export function postgresThreadChanges(
       run<Row>(statement, { ...values, lockMs: isolatedLockMs }),
     );
 
-  const add: Threads['addReply'] = async (organizationId, threadId, userId, reply) => {
+  const add: Threads['addReply'] = async (organizationId, threadId, reply, authority) => {
+    const { userId } = authority;
     const prompt = { messageId: null, content: null, replaces: null, ...reply.prompt };
-    const values = { ...reply, ...prompt, ...roomValues(reply), organizationId, threadId, userId };
+    const ids = { organizationId, threadId };
+    const values = { ...reply, ...prompt, ...roomValues(reply), ...authorityValues(authority), ...ids };
     const [row] = await change<AddedRow>(addReply, values);
+    if (row?.refused) return unauthorized;
+    if (row?.at != null) return { outcome: 'added' };
+    if (!(await read(() => isAuthorized(organizationId, authority)))) return unauthorized;
     if (row === undefined) {
       const thread = await read(() => findThread(organizationId, threadId));
       const isOthers = thread?.deletedAt === null && thread.userId !== userId;
       return isOthers ? { outcome: 'refused', thread } : { outcome: 'missing' };
     }
-    if (row.at !== null) return { outcome: 'added' };
     if (row.running) return { outcome: 'running' };
     if (row.outdated) return { outcome: 'outdated' };
     if (row.exceeded !== null) return { outcome: 'full', exceeded: row.exceeded };
     // The thread was changed between the read and the lock.
-    return add(organizationId, threadId, userId, reply);
+    return add(organizationId, threadId, reply, authority);
   };
 
   return {
     addReply: add,
 
-    async restoreThread(organizationId, threadId, userId, withinMs, note) {
-      const values = { organizationId, threadId, userId, withinMs, ...noteValues(note) };
-      return (await change(restore, values)).length === 1 ? 'restored' : 'missing';
+    async restoreThread(organizationId, threadId, withinMs, note) {
+      const { authority } = note;
+      const noted = { ...authorityValues(authority), ...noteValues(note) };
+      const restored = await change(restore, { organizationId, threadId, withinMs, ...noted });
+      if (restored.length === 1) return 'restored';
+      return (await read(() => isAuthorized(organizationId, authority))) ? 'missing' : unauthorized;
     },
 
     async setThreadPublished(organizationId, threadId, published, note) {
-      const values = { organizationId, threadId, published, ...noteValues(note) };
-      if ((await change(publish, values)).length === 1) return 'done';
+      const { authority } = note;
+      const noted = { ...authorityValues(authority), ...noteValues(note) };
+      const changed = await change(publish, { organizationId, threadId, published, ...noted });
+      if (changed.length === 1) return 'done';
+      if (!(await read(() => isAuthorized(organizationId, authority)))) return unauthorized;
       const thread = await read(() => findThread(organizationId, threadId));
-      const isDone = thread?.deletedAt === null && (await read(() => mayAct(organizationId, note.actor)));
-      return isDone ? 'done' : 'missing';
+      return thread?.deletedAt === null ? 'done' : 'missing';
     },
   };
 }

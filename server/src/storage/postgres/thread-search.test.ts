@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type pg from 'pg';
-import { by, note, type World } from '../../../testing/contract/fixture.ts';
+import { by, noteBy, type World } from '../../../testing/contract/fixture.ts';
 import { openPostgresWorld } from '../../../testing/contract/postgres-world.ts';
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
@@ -81,8 +81,8 @@ describe('A search over several ranges of recency', () => {
     );
     assert.ok(rows.length > 20);
     for (const { id, title } of rows)
-      await world.store.renameThread(organizationId, id as ThreadId, by(ada), `Renamed ${title}`);
-    await world.store.deleteThread(organizationId, rows.at(-1).id, by(ada), note());
+      await world.store.renameThread(organizationId, id as ThreadId, `Renamed ${title}`, by(ada));
+    await world.store.deleteThread(organizationId, rows.at(-1).id, noteBy(ada));
   }
 
   async function found(query: ThreadQuery): Promise<ThreadId[]> {

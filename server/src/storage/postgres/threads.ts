@@ -2,11 +2,12 @@ import type { MessageId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { memoryOf, type ObjectCache } from '../object-cache.ts';
 import { insertNotes, noteColumns, noteValues } from '../sql/audit.ts';
+import { authorityColumns, authorityValues, isAuthorized, unauthorized } from '../sql/authority.ts';
 import { endCancelled, isRunning, messageBytes } from '../sql/replies.ts';
 import { type CallColumns, callColumns, opaque, type Sql, sql, statement } from '../sql/sql.ts';
 import {
-  mayWrite,
   messageColumns,
+  nearestThread,
   nextVersion,
   outcomeOfNoWrite,
   readWhole,
@@ -19,15 +20,19 @@ import {
 } from '../sql/thread-reads.ts';
 import type { Threads, Walks, WholeThread } from '../store.ts';
 import { callsWith, type Database } from './database.ts';
-import { adjustSizes, invalidateListings, isGranted, postgresThreadChanges } from './thread-changes.ts';
+import { isCallGranted } from './grants.ts';
+import { adjustSizes, invalidateListings, postgresThreadChanges } from './thread-changes.ts';
 
 /** The organization's next time: never before its last one, and one millisecond after it if the clock is behind. */
 const nextTime = sql`CASE WHEN :now >= latest_at THEN :now ELSE latest_at + 1 END`;
 
-const createColumns = callColumns({
-  text: 'threadId userId keyHash title accountId secondaryId messageId prompt replyId traceId key bodyHash',
-  bigint: 'replyDeadlineMs token leaseMs keepMs',
-});
+const createColumns = {
+  ...authorityColumns,
+  ...callColumns({
+    text: 'threadId title accountId secondaryId messageId prompt replyId traceId key bodyHash',
+    bigint: 'replyDeadlineMs token leaseMs keepMs',
+  }),
+};
 const callCount = sql`cardinality(:threadId::text[])`;
 
 /**
@@ -41,7 +46,7 @@ const create = statement('create-thread')`WITH call AS (
     WHERE id = :organizationId
     RETURNING id AS gate_id, api_enabled, latest_at AS at, thread_sequence - ${callCount} AS sequence_before
   ), granted AS (
-    SELECT call.*, at, sequence_before + ordinal AS sequence FROM gate JOIN call ON ${isGranted()}
+    SELECT call.*, at, sequence_before + ordinal AS sequence FROM gate JOIN call ON ${isCallGranted}
   ), fresh AS (
     INSERT INTO idempotency_key AS known (organization_id, user_id, key, body_hash, thread_id, message_id, reply_id,
       created_at, expires_at)
@@ -84,32 +89,33 @@ const get = statement('get-thread')`SELECT ordinal, version, CASE WHEN fits THEN
       SELECT ${threadColumns}, version, ${messageColumns} FROM message WHERE ${isInThread}) AS entry
     ) END AS rows
   FROM ${callsWith(getColumns)}
-  JOIN thread ON thread.organization_id = call.organization_id AND thread.id = call.thread_id
+  JOIN LATERAL ${nearestThread(sql`call.organization_id`, sql`call.thread_id`)} AS thread
+    ON thread.id = call.thread_id
     AND (:anyReader::boolean OR deleted_at IS NULL AND (published OR thread.user_id = call.user_id))
   CROSS JOIN LATERAL (
     SELECT count(*) <= ${batchedMessagesMax}
       AND sum(${messageBytes}) <= least(:bytesMax::bigint, ${batchedBytesMax}) AS fits
     FROM message WHERE ${isInThread} AND version <> known_version
   ) AS size`;
-/** A condition for joining a call with its thread: the thread is not deleted, and the call's writer created it. */
+/** A condition for joining a call with its thread: the thread is not deleted, and the person of the call created it. */
 const isOwnThread = (call: Sql) => sql`
       thread.organization_id = :organizationId AND thread.id = ${call}.thread_id
       AND ${opaque(sql`deleted_at IS NULL AND thread.user_id = ${call}.user_id`)}`;
 /** Locks the organization's row, and then the threads that the calls may change. If there are none, locks nothing. */
-const heldThreads = (columns: CallColumns, change: Sql, actor?: Sql) => sql`WITH call AS (
+const heldThreads = (columns: CallColumns, change: Sql) => sql`WITH call AS (
     SELECT * FROM ${callsWith(columns)}
   ), gate AS (
     UPDATE organization SET ${change}
     WHERE id = :organizationId AND EXISTS (SELECT FROM call JOIN thread ON ${isOwnThread(sql`call`)})
     RETURNING id AS gate_id, api_enabled, latest_at AS tick_at, move_sequence AS last_move
   ), granted AS (
-    SELECT call.*, tick_at, last_move FROM gate JOIN call ON ${isGranted(actor)}
+    SELECT call.*, tick_at, last_move FROM gate JOIN call ON ${isCallGranted}
   ), held_thread AS (
     SELECT granted.*, organization_id, activity_at, version FROM granted JOIN thread ON ${isOwnThread(sql`granted`)}
     ORDER BY thread.id FOR UPDATE OF thread
   )`;
 
-const renameColumns = callColumns({ text: 'threadId userId keyHash title' });
+const renameColumns = { ...authorityColumns, ...callColumns({ text: 'threadId title' }) };
 const nextMoves = sql`latest_at = greatest(:now, latest_at + 1), move_sequence = move_sequence + ${callCount}`;
 const rename = statement('rename-thread')`${heldThreads(renameColumns, nextMoves)}, moved AS (
     INSERT INTO thread_move (organization_id, sequence, thread_id, left_activity_at, moved_at)
@@ -119,11 +125,10 @@ const rename = statement('rename-thread')`${heldThreads(renameColumns, nextMoves
   FROM held_thread WHERE thread.organization_id = held_thread.organization_id AND thread.id = held_thread.thread_id
   RETURNING ordinal, ${threadColumns}`;
 
-const deleteColumns = { ...callColumns({ text: 'threadId userId keyHash' }), ...noteColumns };
-const noteActor = sql`call.note_actor_user_id`;
+const deleteColumns = { ...authorityColumns, ...callColumns({ text: 'threadId' }), ...noteColumns };
 /** The running reply is read before the locks are taken, so it is valid only if the locked thread has the same version. */
 const softDelete = statement('delete-thread')`
-  ${heldThreads(deleteColumns, invalidateListings, noteActor)}, seen AS (
+  ${heldThreads(deleteColumns, invalidateListings)}, seen AS (
     SELECT id, version FROM call JOIN thread ON organization_id = :organizationId AND id = thread_id
   ), unchanged AS (
     SELECT held_thread.* FROM held_thread JOIN seen ON seen.id = thread_id AND seen.version = held_thread.version
@@ -160,26 +165,31 @@ export function postgresThreads(database: Database, cache: ObjectCache): Omit<Th
   type Deletion = { deleted: boolean; cancelled: MessageId[] };
   const batchDeletes = database.batched<Deletion>(softDelete, deleteColumns, changeLimits);
 
-  const deleteThread: Threads['deleteThread'] = async (organizationId, threadId, writer, note) => {
-    const [held] = await batchDeletes({ ...writer, ...noteValues(note), organizationId, threadId });
-    if (held === undefined) return read(() => outcomeOfNoWrite(organizationId, threadId, writer, note.actor));
+  const deleteThread: Threads['deleteThread'] = async (organizationId, threadId, note) => {
+    const { authority } = note;
+    const noted = { ...authorityValues(authority), ...noteValues(note) };
+    const [held] = await batchDeletes({ ...noted, organizationId, threadId });
+    if (held === undefined) return read(() => outcomeOfNoWrite(organizationId, threadId, authority));
     if (held.deleted) return { outcome: 'deleted', cancelled: held.cancelled };
     // The thread was changed between the read and the lock: a reply may have been added, which must be cancelled too.
-    return deleteThread(organizationId, threadId, writer, note);
+    return deleteThread(organizationId, threadId, note);
   };
 
-  const createThread: Threads['createThread'] = async (organizationId, thread) => {
+  const createThread: Threads['createThread'] = async (organizationId, thread, authority) => {
     const { id: threadId, idempotency, claim } = thread;
     const { token = null, leaseMs = null } = claim ?? {};
     const { key = null, bodyHash = null, keepMs = null } = idempotency ?? {};
-    const values = { ...thread, organizationId, threadId, token, leaseMs, key, bodyHash, keepMs };
+    const call = { ...thread, ...authorityValues(authority), organizationId, threadId };
+    const values = { ...call, token, leaseMs, key, bodyHash, keepMs };
     const [made] = await batchCreates(values);
     if (made !== undefined) return { outcome: 'created', createdAt: made.at };
-    if (!(await read(() => mayWrite(organizationId, thread)))) return { outcome: 'revoked' };
+    if (!(await read(() => isAuthorized(organizationId, authority)))) return unauthorized;
     const first =
-      idempotency && (await read(() => repeatedCreate(organizationId, thread.userId, idempotency)));
-    // If there is none, the writer was added again since the statement, or the key was removed or has expired.
-    return first ?? createThread(organizationId, thread);
+      idempotency && (await read(() => repeatedCreate(organizationId, authority.userId, idempotency)));
+    if (first === undefined && authority.kind === 'operator')
+      throw new Error('The organization does not exist.');
+    // If there is none, the person may write again since the statement, or the key was removed or has expired.
+    return first ?? createThread(organizationId, thread, authority);
   };
 
   return {
@@ -204,9 +214,10 @@ export function postgresThreads(database: Database, cache: ObjectCache): Omit<Th
       return thread && !anyReader ? cache.set(threadId, thread, memoryOf(thread)) : thread;
     },
 
-    async renameThread(organizationId, threadId, writer, title) {
-      const [renamed] = await batchRenames({ ...writer, organizationId, threadId, title });
-      if (renamed === undefined) return read(() => outcomeOfNoWrite(organizationId, threadId, writer));
+    async renameThread(organizationId, threadId, title, authority) {
+      const values = { ...authorityValues(authority), organizationId, threadId, title };
+      const [renamed] = await batchRenames(values);
+      if (renamed === undefined) return read(() => outcomeOfNoWrite(organizationId, threadId, authority));
       time.see(renamed.updatedAt!);
       return { outcome: 'renamed', thread: threadOf(renamed) };
     },

@@ -9,9 +9,9 @@ import {
 } from '../../domain/account.ts';
 import type { OrganizationId, PasswordId, UserId } from '../../domain/id.ts';
 import { undoMs } from '../../domain/thread.ts';
-import type { Accounts, AuditNote, Membership, Memberships, Person, Session } from '../store.ts';
-import { keyIsLive, lockForSession } from './api-keys.ts';
+import type { Accounts, Membership, Memberships, Person, Session } from '../store.ts';
 import { writeNote, writeNotes } from './audit.ts';
+import { accessOf, keyIsLive, lockForSession, unauthorized } from './authority.ts';
 import { callColumns, sql, statement } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
@@ -119,6 +119,8 @@ type SessionRow = Pick<Session, 'userId' | 'email' | 'seenAt' | 'now'> & {
   proven: boolean | null;
 } & (MembershipRow | { organizationId: null });
 
+type EndedSession = Pick<SessionRow, 'userId' | 'passwordId' | 'proven'> & { live: boolean };
+
 const insertSession = statement('create-session')`
   INSERT INTO session (token_hash, user_id, password_id, seen_at, expires_at, ends_at)
   SELECT :tokenHash, :userId, :passwordId, at, at + CAST(:firstMs AS bigint), at + CAST(:lifeMs AS bigint)
@@ -136,7 +138,9 @@ const touchSession = statement('touch-session')`
   UPDATE session SET seen_at = CASE WHEN seen_at < at THEN at ELSE seen_at END,
     expires_at = CASE WHEN at + CAST(:idleMs AS bigint) < ends_at THEN at + CAST(:idleMs AS bigint) ELSE ends_at END
   FROM (SELECT :now AS at) AS moment WHERE token_hash = :tokenHash AND expires_at > at`;
-const endSession = statement('end-session')`DELETE FROM session WHERE token_hash = :tokenHash`;
+const endSession = statement('end-session')`DELETE FROM session WHERE token_hash = :tokenHash
+  RETURNING user_id AS "userId", password_id AS "passwordId", expires_at > :now AS live,
+    (SELECT proven FROM password WHERE password.id = session.password_id) AS proven`;
 
 export function accounts({ read, readMany, write, writeOne }: Transactions): Accounts {
   const findOne = readMany<SessionRow>(findSession, findColumns);
@@ -148,22 +152,27 @@ export function accounts({ read, readMany, write, writeOne }: Transactions): Acc
 
     listMemberships: (userId, access) => read(() => membershipsOf(userId, access)),
 
-    acceptMembership: method(write, function* (organizationId, userId, note) {
+    acceptMembership: method(write, function* (organizationId, note) {
+      const { userId } = note.authority;
+      const access = yield* accessOf(note.authority);
+      if (access?.proof !== 'sso') return unauthorized;
       if ((yield* count(accept, { organizationId, userId })) === 0) return 'missing';
       yield* run(removeInvitation, { organizationId, userId });
       yield* writeNote(organizationId, note);
       return 'accepted';
     }),
 
-    changePassword: method(write, function* (userId, { keptTokenHash, ...replacement }, note) {
+    changePassword: method(write, function* (replacement, note) {
+      const { userId, sessionHash } = note.authority;
       yield* lockUser(userId);
+      if ((yield* accessOf(note.authority)) === undefined) return unauthorized;
       const password = passwordToChange(yield* passwordsOf(userId), replacement);
       if (password === undefined) return 'refused';
       const { id: passwordId, proven } = password;
       const access = { proof: 'password', passwordId, proven } as const;
       yield* run(change, { next: replacement.next, passwordId });
       if (proven) yield* run(removeMailedResets, { userId });
-      yield* endSessions(userId, access, keptTokenHash);
+      yield* endSessions(userId, access, sessionHash);
       yield* writeNotes((yield* membershipsOf(userId, access)).entered, note);
       return 'changed';
     }),
@@ -182,7 +191,7 @@ export function accounts({ read, readMany, write, writeOne }: Transactions): Acc
         if (bound === undefined) return undefined;
         const { userId } = bound;
         const unproven = (yield* passwordsOf(userId)).filter(({ proven }) => !proven);
-        const voided: AuditNote = { ...note, actor: { kind: 'user', userId }, subject: userId };
+        const voided = { ...note, authority: { kind: 'proof', userId }, subject: userId } as const;
         yield* writeNotes(yield* voidPasswords(userId, unproven), voided);
         return userId;
       });
@@ -190,7 +199,7 @@ export function accounts({ read, readMany, write, writeOne }: Transactions): Acc
 
     createSession: method(write, function* ({ tokenHash, userId, passwordHash, idleMs, lifeMs }, note) {
       yield* run(lockForSession, { userId });
-      const access = yield* accessOf(userId, passwordHash);
+      const access = yield* accessWith(userId, passwordHash);
       if (access === undefined) return 'refused';
       const { entered, pending } = yield* membershipsOf(userId, access);
       if (entered.length + pending.length === 0) return 'refused';
@@ -208,9 +217,18 @@ export function accounts({ read, readMany, write, writeOne }: Transactions): Acc
 
     touchSession: async (tokenHash, idleMs) => void (await writeOne(touchSession, { tokenHash, idleMs })),
 
-    endSession: async (tokenHash) => void (await writeOne(endSession, { tokenHash })),
+    endSession: method(write, function* (tokenHash, note) {
+      const ended = yield* row<EndedSession>(endSession, { tokenHash });
+      if (note === undefined || !ended?.live) return;
+      yield* writeNotes((yield* membershipsOf(ended.userId, accessIn(ended))).entered, note);
+    }),
 
-    endSessions: method(write, function* (userId, access, note) {
+    endSessions: method(write, function* (note) {
+      const { userId } = note.authority;
+      // Two sessions that end each other would otherwise each hold what the other one deletes.
+      yield* lockUser(userId);
+      const access = yield* accessOf(note.authority);
+      if (access === undefined) return unauthorized;
       const live = yield* endSessions(userId, access);
       if (live > 0) yield* writeNotes((yield* membershipsOf(userId, access)).entered, note);
       return live;
@@ -219,16 +237,19 @@ export function accounts({ read, readMany, write, writeOne }: Transactions): Acc
 }
 
 /** Undefined if the password that was verified is no longer one of the person's. */
-function* accessOf(userId: UserId, passwordHash: string | null): Work<Access | undefined> {
+function* accessWith(userId: UserId, passwordHash: string | null): Work<Access | undefined> {
   if (passwordHash === null) return { proof: 'sso' };
   const password = (yield* passwordsOf(userId)).find(({ hash }) => hash === passwordHash);
   return password && { proof: 'password', passwordId: password.id, proven: password.proven };
 }
 
+function accessIn({ passwordId, proven }: Pick<SessionRow, 'passwordId' | 'proven'>): Access {
+  return passwordId === null ? { proof: 'sso' } : { proof: 'password', passwordId, proven: proven === true };
+}
+
 function toSession(row: SessionRow): Session {
-  const { userId, email, seenAt, now, passwordId } = row;
-  const access: Access =
-    passwordId === null ? { proof: 'sso' } : { proof: 'password', passwordId, proven: row.proven === true };
+  const { userId, email, seenAt, now } = row;
+  const access = accessIn(row);
   const isEntered = row.organizationId !== null && standingOf(access, row) === 'entered';
   return { userId, email, access, seenAt, now, membership: isEntered ? toMembership(row) : undefined };
 }

@@ -1,42 +1,20 @@
-import type { Actor } from '../../domain/audit.ts';
-import type { ApiKey, KeyRequest } from '../../domain/credential.ts';
+import { type ApiKey, type KeyRequest, mayOwnKey } from '../../domain/credential.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { defaultLimits } from '../../domain/limits.ts';
-import type { Organization } from '../../domain/organization.ts';
-import type { ApiKeys, AuditNote, CredentialName, KeyGrant } from '../store.ts';
+import type { ApiKeys, CredentialName } from '../store.ts';
 import { writeNote } from './audit.ts';
+import {
+  authorized,
+  authorizedInTurn,
+  findKeyGrant,
+  isMember,
+  keepMember,
+  keyIsLive,
+  lockMember,
+} from './authority.ts';
 import { jsonRows, sql, statement } from './sql.ts';
-import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
+import { count, row, rows, run, type Transactions, type Work } from './work.ts';
 
-export const keyIsLive = sql`(revoked_at IS NULL OR revoked_at > :now)`;
-
-/**
- * The user is locked before their sessions and passwords are read. A password change takes a stronger lock: it either waits,
- * and then ends the new session and revokes the new key, or commits first, and what it has changed is read.
- */
-export const lockForSession = statement('lock-user-of-session')`
-  SELECT 1 FROM "user" WHERE id = :userId FOR SHARE`;
-const readLive = statement('read-live-session')`
-  SELECT 1 FROM session WHERE token_hash = :sessionHash AND expires_at > :now`;
-
-/** Call it with the organization locked: organizations are locked before people. */
-function* isSignedOut({ actor, sessionHash }: AuditNote): Work<boolean> {
-  if (sessionHash === undefined || actor.kind !== 'user') return false;
-  yield* run(lockForSession, { userId: actor.userId });
-  return (yield* count(readLive, { sessionHash })) === 0;
-}
-
-export const organizationColumns = sql`id, name, api_enabled AS "apiEnabled", daily_quota AS "dailyQuota",
-  created_at AS "createdAt"`;
-// Changes of settings, members, roles and credentials wait for each other, so that each sees what was committed before it.
-// Of two admins who remove each other at once, the second finds no other admin. The members are locked after it.
-export const lockOrganization = statement('lock-organization')`
-  SELECT ${organizationColumns} FROM organization WHERE id = :organizationId FOR NO KEY UPDATE`;
-const selectMember = sql`SELECT service FROM member WHERE organization_id = :organizationId AND user_id = :userId`;
-/** Until the commit, a removal of the member waits, and then also removes what was added for them. */
-export const keepMember = statement('keep-member')`${selectMember} FOR KEY SHARE`;
-/** Two writes for one member wait for each other, and the second one sees what the first one has committed. */
-export const lockMember = statement('lock-member')`${selectMember} FOR NO KEY UPDATE`;
 const insert = statement('insert-api-key')`
   INSERT INTO api_key (hash, organization_id, id, user_id, name, hint, created_by, created_at)
   VALUES (:hash, :organizationId, :id, :userId, :name, :hint, :createdBy, :now)`;
@@ -70,26 +48,6 @@ export const nameCredentials = statement('name-credentials')`
   FROM json_each(:ids) AS entry CROSS JOIN application
   WHERE application.id = (value ->> 'id') AND organization_id = :organizationId`;
 const find = statement('find-api-key')`${selectKeys} AND id = :keyId`;
-const findGrant = statement('find-key-grant')`
-  SELECT organization_id AS "organizationId", api_key.id AS "keyId", user_id AS "userId", api_enabled AS "apiEnabled"
-  FROM api_key JOIN organization ON organization.id = organization_id WHERE hash = :hash AND ${keyIsLive}`;
-
-export const findKeyGrant = (hash: string): Work<KeyGrant | undefined> => row<KeyGrant>(findGrant, { hash });
-
-/** Undefined if the organization does not exist. */
-export function* lockApiEnabled(organizationId: OrganizationId): Work<boolean | undefined> {
-  return (yield* row<Organization>(lockOrganization, { organizationId }))?.apiEnabled;
-}
-
-export function* isMember(organizationId: OrganizationId, userId: UserId): Work<boolean> {
-  return (yield* count(keepMember, { organizationId, userId })) === 1;
-}
-
-/** A person acts in an organization only as a member. */
-export function* mayAct(organizationId: OrganizationId, actor: Actor): Work<boolean> {
-  return actor.kind !== 'user' || (yield* isMember(organizationId, actor.userId));
-}
-
 /** Call it with the organization locked. */
 function* mayAddKey(organizationId: OrganizationId, revokedNow = 0): Work<boolean> {
   const { keys } = (yield* row<{ keys: number }>(countLive, { organizationId }))!;
@@ -117,19 +75,22 @@ const redeem = statement('redeem-key-request')`DELETE FROM key_request
   RETURNING name, decided_by AS "decidedBy"`;
 
 export const apiKeys = ({ read, write }: Transactions): ApiKeys => ({
-  createApiKey: method(write, function* (organizationId, key, note) {
-    const enabled = yield* lockApiEnabled(organizationId);
-    if (enabled === undefined) return 'organization-missing';
-    if (yield* isSignedOut(note)) return 'signed-out';
-    if (!enabled) return 'api-disabled';
-    if (key.userId !== null && !(yield* isMember(organizationId, key.userId))) return 'not-a-member';
+  createApiKey: authorizedInTurn(write, function* (organization, organizationId, key, note) {
+    if (organization === undefined) return 'organization-missing';
+    if (!organization.apiEnabled) return 'api-disabled';
+    if (key.userId !== null) {
+      const { userId } = key;
+      const owner = yield* row<{ service: boolean }>(keepMember, { organizationId, userId });
+      // A service account may have been removed since, and added again as a person.
+      if (owner === undefined || !mayOwnKey(note.authority, { userId, ...owner })) return 'not-a-member';
+    }
     if (!(yield* mayAddKey(organizationId))) return 'too-many';
     yield* run(insert, { ...key, organizationId });
     yield* writeNote(organizationId, note);
     return 'created';
   }),
 
-  revokeApiKey: method(write, function* (organizationId, keyId, note) {
+  revokeApiKey: authorized(write, function* (organizationId, keyId, note) {
     if ((yield* count(revoke, { organizationId, keyId })) === 0) {
       return (yield* count(find, { organizationId, keyId })) === 1 ? 'revoked' : 'missing';
     }
@@ -137,19 +98,21 @@ export const apiKeys = ({ read, write }: Transactions): ApiKeys => ({
     return 'revoked';
   }),
 
-  rotateApiKey: method(write, function* (organizationId, keyId, { next, createdBy, oldValidMs }, note) {
-    const old = yield* row<ApiKey>(find, { organizationId, keyId });
-    if (old === undefined) return 'missing';
-    if (!(yield* lockApiEnabled(organizationId))) return 'api-disabled';
-    if (yield* isSignedOut(note)) return 'signed-out';
-    const { userId, name } = old;
-    if (userId !== null && !(yield* isMember(organizationId, userId))) return 'missing';
-    if (!(yield* mayAddKey(organizationId, oldValidMs === 0 ? 1 : 0))) return 'too-many';
-    if ((yield* count(endLater, { organizationId, keyId, oldValidMs })) === 0) return 'revoked';
-    yield* run(insert, { ...next, organizationId, userId, name, createdBy });
-    yield* writeNote(organizationId, note);
-    return 'rotated';
-  }),
+  rotateApiKey: authorizedInTurn(
+    write,
+    function* (organization, organizationId, keyId, { next, createdBy, oldValidMs }, note) {
+      const old = yield* row<ApiKey>(find, { organizationId, keyId });
+      if (old === undefined) return 'missing';
+      if (!organization?.apiEnabled) return 'api-disabled';
+      const { userId, name } = old;
+      if (userId !== null && !(yield* isMember(organizationId, userId))) return 'missing';
+      if (!(yield* mayAddKey(organizationId, oldValidMs === 0 ? 1 : 0))) return 'too-many';
+      if ((yield* count(endLater, { organizationId, keyId, oldValidMs })) === 0) return 'revoked';
+      yield* run(insert, { ...next, organizationId, userId, name, createdBy });
+      yield* writeNote(organizationId, note);
+      return 'rotated';
+    },
+  ),
 
   listApiKeys: (organizationId) => read(() => rows<ApiKey>(list, { organizationId })),
 
@@ -162,13 +125,13 @@ export const apiKeys = ({ read, write }: Transactions): ApiKeys => ({
 
   findKeyGrant: (hash) => read(() => findKeyGrant(hash)),
 
-  createKeyRequest: method(
+  createKeyRequest: authorizedInTurn(
     write,
-    function* (organizationId, { id: requestId, userId, name, keepMs, waitingMax }, note) {
-      const enabled = yield* lockApiEnabled(organizationId);
+    function* (organization, organizationId, { id: requestId, name, keepMs, waitingMax }, note) {
+      const { userId } = note.authority;
       const member = yield* row<{ service: boolean }>(lockMember, { organizationId, userId });
       if (member?.service !== false) return 'not-a-member';
-      if (!enabled) return 'api-disabled';
+      if (!organization?.apiEnabled) return 'api-disabled';
       yield* run(removeEnded, { organizationId, userId });
       if ((yield* count(findWaiting, { organizationId, userId })) >= waitingMax) return 'too-many';
       yield* run(insertRequest, { organizationId, requestId, userId, name, keepMs });
@@ -179,24 +142,27 @@ export const apiKeys = ({ read, write }: Transactions): ApiKeys => ({
 
   listKeyRequests: (organizationId) => read(() => rows<KeyRequest>(listRequests, { organizationId })),
 
-  decideKeyRequest: method(write, function* (organizationId, requestId, { state, by, keepMs }, note) {
+  decideKeyRequest: authorized(write, function* (organizationId, requestId, { state, by, keepMs }, note) {
     const values = { organizationId, requestId, state, by, keepMs };
     if ((yield* count(decide, values)) === 0) return 'missing';
     yield* writeNote(organizationId, note);
     return 'decided';
   }),
 
-  redeemKeyRequest: method(write, function* (organizationId, requestId, userId, secret, note) {
-    if ((yield* lockApiEnabled(organizationId)) === false) return 'api-disabled';
-    if (yield* isSignedOut(note)) return 'signed-out';
-    if (!(yield* isMember(organizationId, userId))) return 'missing';
-    if (!(yield* mayAddKey(organizationId))) return 'too-many';
-    type Request = { name: string; decidedBy: UserId | null };
-    const request = yield* row<Request>(redeem, { organizationId, requestId, userId });
-    if (request === undefined) return 'missing';
-    const { name, decidedBy: createdBy } = request;
-    yield* run(insert, { ...secret, organizationId, userId, name, createdBy });
-    yield* writeNote(organizationId, note);
-    return 'created';
-  }),
+  redeemKeyRequest: authorizedInTurn(
+    write,
+    function* (organization, organizationId, requestId, secret, note) {
+      const { userId } = note.authority;
+      if (organization?.apiEnabled === false) return 'api-disabled';
+      if (!(yield* isMember(organizationId, userId))) return 'missing';
+      if (!(yield* mayAddKey(organizationId))) return 'too-many';
+      type Request = { name: string; decidedBy: UserId | null };
+      const request = yield* row<Request>(redeem, { organizationId, requestId, userId });
+      if (request === undefined) return 'missing';
+      const { name, decidedBy: createdBy } = request;
+      yield* run(insert, { ...secret, organizationId, userId, name, createdBy });
+      yield* writeNote(organizationId, note);
+      return 'created';
+    },
+  ),
 });

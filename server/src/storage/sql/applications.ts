@@ -1,9 +1,10 @@
 import { randomInt } from 'node:crypto';
 import type { Application } from '../../domain/credential.ts';
+import type { OrganizationId } from '../../domain/id.ts';
 import { defaultLimits } from '../../domain/limits.ts';
 import type { ApplicationGrant, Applications, SigningKey, SigningKeys } from '../store.ts';
-import { lockApiEnabled } from './api-keys.ts';
-import { writeNote } from './audit.ts';
+import { writeNote, writeNotes } from './audit.ts';
+import { authorized, authorizedInTurn } from './authority.ts';
 import { sql, statement } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
@@ -31,10 +32,9 @@ export const findApplicationGrant = (applicationId: string): Work<ApplicationGra
   row<ApplicationGrant>(findGrant, { applicationId });
 
 export const applications = ({ read, write }: Transactions): Applications => ({
-  createApplication: method(write, function* (organizationId, application, note) {
-    const enabled = yield* lockApiEnabled(organizationId);
-    if (enabled === undefined) return 'organization-missing';
-    if (!enabled) return 'api-disabled';
+  createApplication: authorizedInTurn(write, function* (organization, organizationId, application, note) {
+    if (organization === undefined) return 'organization-missing';
+    if (!organization.apiEnabled) return 'api-disabled';
     const existing = yield* count(list, { organizationId });
     if (existing >= defaultLimits.organizationApplicationsMax) return 'too-many';
     yield* run(insert, { ...application, organizationId });
@@ -42,14 +42,17 @@ export const applications = ({ read, write }: Transactions): Applications => ({
     return 'created';
   }),
 
-  rotateApplication: method(write, function* (organizationId, applicationId, secretHash, note) {
-    if ((yield* lockApiEnabled(organizationId)) === false) return 'api-disabled';
-    if ((yield* count(rotate, { organizationId, applicationId, secretHash })) === 0) return 'missing';
-    yield* writeNote(organizationId, note);
-    return 'rotated';
-  }),
+  rotateApplication: authorizedInTurn(
+    write,
+    function* (organization, organizationId, applicationId, secretHash, note) {
+      if (organization?.apiEnabled === false) return 'api-disabled';
+      if ((yield* count(rotate, { organizationId, applicationId, secretHash })) === 0) return 'missing';
+      yield* writeNote(organizationId, note);
+      return 'rotated';
+    },
+  ),
 
-  deleteApplication: method(write, function* (organizationId, applicationId, note) {
+  deleteApplication: authorized(write, function* (organizationId, applicationId, note) {
     if ((yield* count(remove, { organizationId, applicationId })) === 0) return 'missing';
     yield* run(removeUse, { organizationId, applicationId });
     yield* writeNote(organizationId, note);
@@ -75,6 +78,8 @@ const removeRetired = statement('remove-retired-signing-keys')`
 const listIds = statement('list-application-ids')`SELECT id FROM application ORDER BY id FOR UPDATE`;
 const raiseEpoch = statement('raise-epoch')`
   UPDATE application SET epoch = epoch + CAST(:by AS bigint) WHERE id = :id`;
+const listHolders = statement('list-organizations-with-applications')`
+  SELECT DISTINCT organization_id AS "organizationId" FROM application ORDER BY 1`;
 const listKeys = statement('list-signing-keys')`SELECT ${keyColumns} FROM signing_key
   WHERE retired_at IS NULL OR retired_at > :now - CAST(:verifyMs AS bigint) ORDER BY created_at DESC, id DESC`;
 
@@ -85,7 +90,7 @@ export const signingKeys = ({ read, write }: Transactions): SigningKeys => ({
     return (yield* row<SigningKey>(findActive))!;
   }),
 
-  rotateSigningKey: method(write, function* (next, forget) {
+  rotateSigningKey: method(write, function* (next, forget, note) {
     yield* run(lockKeys);
     yield* run(retire);
     if (forget) {
@@ -95,6 +100,7 @@ export const signingKeys = ({ read, write }: Transactions): SigningKeys => ({
         yield* run(raiseEpoch, { id, by: randomInt(1, 2 ** 44) });
     }
     yield* run(insertKey, { ...next });
+    yield* writeNotes(yield* rows<{ organizationId: OrganizationId }>(listHolders), note);
   }),
 
   listSigningKeys: (verifyMs) => read(() => rows<SigningKey>(listKeys, { verifyMs })),

@@ -1,7 +1,9 @@
-import type { Actor, AuditEvent } from '../../domain/audit.ts';
+import type { AuditEvent } from '../../domain/audit.ts';
+import { type Actor, type AnyAuthority, actorOf } from '../../domain/authority.ts';
 import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import type { AuditNote, Audits } from '../store.ts';
+import { authorized } from './authority.ts';
 import { callColumns, type Sql, sql, statement, type Values } from './sql.ts';
 import { method, row, rows, run, type Transactions, type Work } from './work.ts';
 
@@ -11,15 +13,19 @@ export type AuditRow = Omit<AuditEvent, 'actor' | 'detail'> & {
   detail: string;
 };
 
-export const noteValues = ({ id, actor, action, subject, detail, traceId }: AuditNote): Values => ({
-  noteId: id,
-  noteActorKind: actor.kind,
-  noteActorUserId: actor.kind === 'user' ? actor.userId : null,
-  noteAction: action,
-  noteSubject: subject,
-  noteDetail: JSON.stringify(detail),
-  noteTraceId: traceId,
-});
+export const noteValues = (note: AuditNote<AnyAuthority>): Values => {
+  const { id, authority, action, subject, detail, traceId } = note;
+  const actor = actorOf(authority);
+  return {
+    noteId: id,
+    noteActorKind: actor.kind,
+    noteActorUserId: actor.kind === 'user' ? actor.userId : null,
+    noteAction: action,
+    noteSubject: subject,
+    noteDetail: JSON.stringify(detail),
+    noteTraceId: traceId,
+  };
+};
 
 const columns = sql`organization_id, at, id, actor_kind, actor_user_id, action, subject, detail, trace_id`;
 const given = sql`:noteId, :noteActorKind, :noteActorUserId, :noteAction, :noteSubject, :noteDetail, :noteTraceId`;
@@ -27,13 +33,13 @@ const write = statement('write-audit')`
   INSERT INTO audit_event (${columns}) VALUES (:organizationId, :now, ${given}) RETURNING at`;
 
 /** Call it in the transaction of the change that the note describes, after the change. */
-export function* writeNote(organizationId: OrganizationId, note: AuditNote): Work<void> {
+export function* writeNote(organizationId: OrganizationId, note: AuditNote<AnyAuthority>): Work<void> {
   yield* run(write, { organizationId, ...noteValues(note) });
 }
 
 export function* writeNotes(
   organizations: readonly { readonly organizationId: OrganizationId }[],
-  note: AuditNote,
+  note: AuditNote<AnyAuthority>,
 ): Work<void> {
   for (const { organizationId } of organizations) yield* writeNote(organizationId, note);
 }
@@ -67,7 +73,10 @@ export const listAudit = statement('list-audit')`
 export const newest = { at: Number.MAX_SAFE_INTEGER, id: '' };
 
 export const audits = ({ read, write }: Transactions): Audits => ({
-  writeAudit: (organizationId, note) => write(() => writeNote(organizationId, note)),
+  writeAudit: authorized(write, function* (organizationId, note) {
+    yield* writeNote(organizationId, note);
+    return 'written' as const;
+  }),
 
   listAudit: method(
     read,

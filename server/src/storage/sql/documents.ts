@@ -4,11 +4,12 @@ import type { DocumentId, OrganizationId } from '../../domain/id.ts';
 import { accountKey, accountOfKey } from '../listings.ts';
 import type { AuditNote, DocumentBudget, Documents, NewDocument } from '../store.ts';
 import { writeNote } from './audit.ts';
+import { isAuthorized, unauthorized } from './authority.ts';
 import { type Statement, sql, statement } from './sql.ts';
 import { count, row, rows, run, type Transactions, type Work } from './work.ts';
 
-/** One commit writes or removes at most this many passages: 8 ms of the event loop on SQLite, with 170 words in each. */
-export const passagesPerCommit = 25;
+/** One commit writes or removes at most this many passages: 3 ms of the event loop on SQLite, with 150 words in each. */
+export const passagesPerCommit = 10;
 
 /** A document that is being written and has not grown for this long belongs to a process that has died. */
 const abandonedAfterMs = 60_000;
@@ -116,7 +117,13 @@ export function documents(
   { lockDocuments, commitPart, insertPassages }: PassageIndex,
 ): Omit<Documents, 'outlineDocuments' | 'findPassages' | 'readPassages'> {
   /** Returns the number of its corpus, or why it may not be added. */
-  function* start(organizationId: OrganizationId, document: NewDocument, budget: DocumentBudget) {
+  function* start(
+    organizationId: OrganizationId,
+    document: NewDocument,
+    budget: DocumentBudget,
+    { authority }: AuditNote,
+  ) {
+    if (!(yield* isAuthorized(organizationId, authority))) return unauthorized;
     if ((yield* count(lockDocuments, { organizationId })) === 0) return 'organization-missing';
     const values = { ...document, organizationId, accountKey: accountKey(document.accountId) };
     const replaced = yield* row<DocumentRow>(findByName, values);
@@ -130,6 +137,7 @@ export function documents(
 
   /** Makes the document visible in place of one with the same name, which it returns. */
   function* showInstead(organizationId: OrganizationId, document: NewDocument, note: AuditNote) {
+    if (!(yield* isAuthorized(organizationId, note.authority))) return unauthorized;
     yield* run(lockDocuments, { organizationId });
     const values = { ...document, organizationId, accountKey: accountKey(document.accountId) };
     const replaced = yield* row<DocumentRow>(findByName, values);
@@ -164,33 +172,38 @@ export function documents(
   }
 
   return {
-    async putDocument(organizationId, { title, url, ...given }, note, budget, confirm) {
+    async putDocument(organizationId, { title, url, ...given }, budget, note) {
       const document = { ...given, title: storableTitle(title), url: storableUrl(url) };
       const { id, passages } = document;
       try {
-        const corpus = await write(() => start(organizationId, document, budget));
+        const corpus = await write(() => start(organizationId, document, budget, note));
+        if (corpus === unauthorized) return unauthorized;
         if (typeof corpus === 'string') return { outcome: corpus };
         for (let from = 0; from < passages.length; from += passagesPerCommit) {
           const part = passages.slice(from, from + passagesPerCommit);
           const written = await commitPart(() => insertPassages(organizationId, id, corpus, part));
           if (!written) throw abandoned(id);
         }
-        await confirm?.();
         // On SQLite, the sync of this commit also makes the earlier ones durable.
         const replaced = await write(() => showInstead(organizationId, document, note));
+        if (replaced === unauthorized) {
+          await giveUp(organizationId, id).catch(leaveToSweep);
+          return unauthorized;
+        }
         if (replaced === undefined) return { outcome: 'added', id };
         await clear(organizationId, replaced.storedId).catch(leaveToSweep);
         return { outcome: 'replaced', id: replaced.id };
       } catch (error) {
         await giveUp(organizationId, id).catch(leaveToSweep);
-        // If the caller's access has ended, for example because of a purge, that is the error to report.
-        await confirm?.();
+        // If the authority has ended, for example because of a purge, that is the outcome to report.
+        if (!(await read(() => isAuthorized(organizationId, note.authority)))) return unauthorized;
         throw error;
       }
     },
 
     async removeDocument(organizationId, documentId, note) {
       const removed = await write(function* () {
+        if (!(yield* isAuthorized(organizationId, note.authority))) return unauthorized;
         yield* run(lockDocuments, { organizationId });
         const found = yield* row<DocumentRow>(find, { organizationId, documentId });
         if (found === undefined) return undefined;
@@ -198,6 +211,7 @@ export function documents(
         yield* writeNote(organizationId, note);
         return found;
       });
+      if (removed === unauthorized) return unauthorized;
       if (removed === undefined) return 'missing';
       await clear(organizationId, removed.storedId).catch(leaveToSweep);
       return 'removed';

@@ -10,8 +10,8 @@ import {
   removeResets,
   voidPasswords,
 } from './accounts.ts';
-import { keepMember, lockMember } from './api-keys.ts';
 import { writeNote, writeNotes } from './audit.ts';
+import { authorized, keepMember, lockMember } from './authority.ts';
 import { addUse, removeMailUses } from './requests.ts';
 import { type Sql, sql, statement } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
@@ -79,7 +79,7 @@ const settle = statement('settle-mail')`
 type DueMail = Pick<ClaimedMail, 'tokenHash'>;
 
 export const invitations = (store: Transactions): Invitations => ({
-  createInvitation: method(store.write, function* (organizationId, { requested, ...invitation }, note) {
+  createInvitation: authorized(store.write, function* (organizationId, { requested, ...invitation }, note) {
     const { userId, byOperator, sealedLink } = invitation;
     // Concurrent requests wait here, and then find the link.
     if (requested !== undefined) yield* lockUser(userId);

@@ -3,8 +3,8 @@ import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { isLastAdmin, type Member, type MemberFacts, type Organization } from '../../domain/organization.ts';
 import type { Organizations } from '../store.ts';
 import { inviteeOf } from './accounts.ts';
-import { organizationColumns as columns, keyIsLive, lockOrganization } from './api-keys.ts';
 import { writeNote } from './audit.ts';
+import { authorizedInTurn, organizationColumns as columns, keyIsLive } from './authority.ts';
 import { sql, statement } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
@@ -32,10 +32,10 @@ export const listMembers = statement('list-members')`${selectMember} ORDER BY jo
 
 const selectCount = statement('count-members')`
   SELECT count(*) AS members FROM member WHERE organization_id = :organizationId`;
-// The update of a known address changes nothing, but makes RETURNING return the user.
-const upsertUser = statement('upsert-user')`
-  INSERT INTO "user" (id, email) VALUES (:candidateUserId, :email)
-  ON CONFLICT (email) DO UPDATE SET email = excluded.email RETURNING id`;
+const insertUser = statement('insert-user')`
+  INSERT INTO "user" (id, email) VALUES (:candidateUserId, :email) ON CONFLICT (email) DO NOTHING RETURNING id`;
+// A weak lock: two admins who add each other hold their own users. A purge, which replaces the address, still waits.
+const keepUser = statement('keep-user')`SELECT id FROM "user" WHERE email = :email FOR KEY SHARE`;
 // Sessions are rejected once a person has left every organization. A new membership would make them valid again.
 const endSessions = statement('end-sessions-of-returning-person')`DELETE FROM session WHERE user_id = :userId
   AND NOT EXISTS (SELECT 1 FROM member WHERE member.user_id = session.user_id AND NOT service)`;
@@ -52,14 +52,22 @@ const revokeKeys = statement('revoke-keys-of-user')`UPDATE api_key SET revoked_a
 const setRole = statement('set-member-role')`
   UPDATE member SET role = :role WHERE organization_id = :organizationId AND user_id = :userId`;
 
+/** The user with this address, who may be new. */
+function* userOf(email: string, candidateUserId: UserId): Work<UserId> {
+  for (;;) {
+    const added = yield* row<{ id: UserId }>(insertUser, { candidateUserId, email });
+    const user = added ?? (yield* row<{ id: UserId }>(keepUser, { email }));
+    // Otherwise, a purge has replaced the address in the meantime.
+    if (user !== undefined) return user.id;
+  }
+}
+
 function* countMembers(organizationId: OrganizationId): Work<number> {
   return (yield* row<{ members: number }>(selectCount, { organizationId }))!.members;
 }
 
-/** Until the commit, no member is removed and no role changes. */
-function* lockMembers(organizationId: OrganizationId, userId: UserId | undefined) {
-  if (userId === undefined) return undefined;
-  yield* run(lockOrganization, { organizationId });
+/** Call it with the organization locked: until the commit, no member is removed and no role changes. */
+function* findFacts(organizationId: OrganizationId, userId: UserId) {
   const found = yield* rows<MemberFacts>(findWithAdmins, { organizationId, userId });
   const member = found.find((each) => each.userId === userId);
   return member && { ...member, isLastAdmin: isLastAdmin(member, found) };
@@ -71,8 +79,7 @@ export const organizations = ({ read, write }: Transactions): Organizations => (
     yield* writeNote(organization.id, note);
   }),
 
-  updateOrganization: method(write, function* (organizationId, change, note) {
-    const known = yield* row<Organization>(lockOrganization, { organizationId });
+  updateOrganization: authorizedInTurn(write, function* (known, organizationId, change, note) {
     if (known === undefined) return undefined;
     const { apiEnabled = known.apiEnabled, dailyQuota = known.dailyQuota } = change;
     if (apiEnabled === known.apiEnabled && dailyQuota === known.dailyQuota) return known;
@@ -88,14 +95,18 @@ export const organizations = ({ read, write }: Transactions): Organizations => (
 
   listOrganizations: () => read(() => rows<Organization>(listAll)),
 
-  addMember: method(
+  addMember: authorizedInTurn(
     write,
-    function* (organizationId, { candidateUserId, email, role, service, membersMax, withoutThreads }, note) {
-      if ((yield* count(lockOrganization, { organizationId })) === 0)
-        return { outcome: 'organization-missing' };
+    function* (
+      organization,
+      organizationId,
+      { candidateUserId, email, role, service, membersMax, withoutThreads },
+      note,
+    ) {
+      if (organization === undefined) return { outcome: 'organization-missing' };
       if ((yield* count(findByEmail, { organizationId, email })) === 1) return { outcome: 'already-member' };
       if ((yield* countMembers(organizationId)) >= membersMax) return { outcome: 'too-many' };
-      const { id: userId } = (yield* row<{ id: UserId }>(upsertUser, { candidateUserId, email }))!;
+      const userId = yield* userOf(email, candidateUserId);
       if (withoutThreads && exposesThreads(service, yield* inviteeOf(organizationId, userId)))
         return { outcome: 'has-threads' };
       yield* run(endSessions, { userId });
@@ -106,9 +117,9 @@ export const organizations = ({ read, write }: Transactions): Organizations => (
   ),
 
   // The invitation and the requests for keys are removed with the membership.
-  removeMember: method(write, function* (organizationId, email, keepAdmin, note) {
+  removeMember: authorizedInTurn(write, function* (_organization, organizationId, email, keepAdmin, note) {
     const found = yield* row<Member>(findByEmail, { organizationId, email });
-    const member = yield* lockMembers(organizationId, found?.userId);
+    const member = found && (yield* findFacts(organizationId, found.userId));
     if (member === undefined) return { outcome: 'missing' };
     if (keepAdmin && member.isLastAdmin) return { outcome: 'last-admin' };
     const { userId } = member;
@@ -118,10 +129,10 @@ export const organizations = ({ read, write }: Transactions): Organizations => (
     return { outcome: 'removed', userId, keysRevoked };
   }),
 
-  setMemberRole: method(write, function* (organizationId, userId, role, note) {
-    const member = yield* lockMembers(organizationId, userId);
+  setMemberRole: authorizedInTurn(write, function* (_organization, organizationId, userId, role, note) {
+    const member = yield* findFacts(organizationId, userId);
     if (member === undefined) return 'missing';
-    if (member.role === role) return 'changed';
+    if (member.role === role) return 'unchanged';
     if (member.isLastAdmin) return 'last-admin';
     yield* run(setRole, { organizationId, userId, role });
     yield* writeNote(organizationId, note);

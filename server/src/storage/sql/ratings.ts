@@ -1,6 +1,6 @@
 import type { Complaint, Rating, Ratings, UnansweredReply } from '../store.ts';
-import { isMember } from './api-keys.ts';
 import { newest } from './audit.ts';
+import { authorized } from './authority.ts';
 import { type Sql, sql, statement } from './sql.ts';
 import { isReadable } from './thread-reads.ts';
 import { count, method, row, rows, run, type Transactions } from './work.ts';
@@ -65,9 +65,8 @@ const listComplaints = statement('list-complaints')`
 type ScannedRow = Pick<UnansweredReply, 'threadId' | 'messageId'> & { at: number; readable: number };
 
 export const ratings = ({ read, write }: Transactions): Ratings => ({
-  rateReply: method(write, function* (organizationId, threadId, messageId, userId, rating) {
-    const values = { organizationId, threadId, messageId, userId };
-    if (!(yield* isMember(organizationId, userId))) return 'missing';
+  rateReply: authorized(write, function* (organizationId, threadId, messageId, rating, authority) {
+    const values = { organizationId, threadId, messageId, userId: authority.userId };
     if ((yield* count(lockReply, values)) === 0) return 'missing';
     yield* rating === null ? run(removeRating, values) : run(setRating, { ...values, ...rating });
     yield* run(setUnanswered, values);

@@ -1,6 +1,6 @@
 import type { MessageId, OrganizationId } from '../../domain/id.ts';
-import { runningStatuses } from '../../domain/reply.ts';
-import type { NewReply, Replies, ReplyBacklog, ReplyProgress } from '../store.ts';
+import { crashesOfSuspect, runningStatuses } from '../../domain/reply.ts';
+import type { Diagnosis, NewReply, Replies, ReplyBacklog, ReplyProgress, ReplyQueue } from '../store.ts';
 import { jsonRows, opaque, type Sql, sql, statement, type Values } from './sql.ts';
 import { method, row, rows, type Transactions } from './work.ts';
 
@@ -18,13 +18,17 @@ export const replyChanges = {
   settle: sql`held = false, ${progress}, sources = :sources, model = :model, failure = :failure, verdict = :verdict,
     completed_at = greatest(:now, created_at),
     unanswered_at = CASE WHEN :unanswered THEN greatest(:now, created_at) END`,
-  release: sql`held = false, attempts = attempts + :attemptsUsed, available_at = :now + :delayMs, failure = :failure,
+  release: sql`held = false, attempts = attempts + :attemptsUsed, crashes = crashes + :crashesCounted,
+    available_at = :now + :delayMs, failure = :failure,
     ${startOver}`,
 };
 
 /** Loads no text: both databases know the length of a text without it. */
 export const messageBytes = sql`octet_length(content) + coalesce(octet_length(steps), 0)
   + coalesce(octet_length(sources), 0) + coalesce(octet_length(verdict), 0)`;
+
+/** What the next reply of the thread inherits from this one: it may well be written from the same prompt. */
+export const inheritedCrashes = sql`CASE status WHEN 'completed' THEN 0 ELSE crashes END`;
 
 export type Exceeded = { readonly exceeded: 'messages' | 'bytes' | null };
 /** Over the messages of a thread: what of the budget of a new reply it exceeds, with `roomValues`. */
@@ -42,34 +46,53 @@ export const ofLatest = (role: 'user' | 'assistant', column: Sql, threadId: Sql)
         AND latest.thread_id = ${threadId} AND latest.role = '${role as Sql}'
       ORDER BY latest.created_at DESC, latest.id DESC LIMIT 1)`;
 
-/** Conditions on a running reply: nobody has claimed it, or a worker has. */
-export const isWaiting = sql`NOT held AND ${isRunning}`;
+/** Conditions on a running reply: a worker has claimed it, or it waits in a queue. Each has its own index. */
 export const isHeld = sql`held AND ${isRunning}`;
+export const isSuspect = sql`crashes >= ${crashesOfSuspect} AND ${isRunning}`;
+export const queues = {
+  usual: {
+    index: sql`message_waiting`,
+    isWaiting: sql`NOT held AND crashes < ${crashesOfSuspect} AND ${isRunning}`,
+  },
+  // Those that are held are few.
+  suspects: { index: sql`message_suspect`, isWaiting: sql`NOT held AND ${isSuspect}` },
+};
+
+/** The statement of each queue. */
+export const forQueues = <T>(make: (queue: ReplyQueue) => T) => ({
+  usual: make('usual'),
+  suspects: make('suspects'),
+});
 
 /** The backlog counts no further: 50 ms at most on SQLite. PostgreSQL took 3 ms for 3,000 running of 300,000 messages. */
 const countedMax = 10_000;
 
-const nextAfter = (after: Sql) => sql`(SELECT message.organization_id FROM message INDEXED BY message_waiting
-    WHERE ${isWaiting} AND message.organization_id > ${after} ORDER BY message.organization_id LIMIT 1)`;
 // A skip scan: one index search for each organization with waiting replies, however many it has.
-const listWaiting = statement('organizations-waiting')`WITH RECURSIVE waiting (organization_id) AS (
+const listWaiting = forQueues((queue) => {
+  const { index, isWaiting } = queues[queue];
+  const nextAfter = (after: Sql) => sql`(SELECT message.organization_id FROM message INDEXED BY ${index}
+    WHERE ${isWaiting} AND message.organization_id > ${after} ORDER BY message.organization_id LIMIT 1)`;
+  return statement(`organizations-waiting-${queue}`)`WITH RECURSIVE waiting (organization_id) AS (
     SELECT ${nextAfter(sql`:after`)}
     UNION ALL
     SELECT ${nextAfter(sql`waiting.organization_id`)} FROM waiting WHERE waiting.organization_id IS NOT NULL
   )
   SELECT organization_id AS id FROM waiting WHERE organization_id IS NOT NULL AND EXISTS (
-    SELECT 1 FROM message INDEXED BY message_waiting
+    SELECT 1 FROM message INDEXED BY ${index}
     WHERE message.organization_id = waiting.organization_id AND ${isWaiting} AND available_at <= :now)
   LIMIT :limit + 0`;
+});
 const findRunning = statement('running-replies')`
   SELECT message.id FROM json_each(:replies) AS entry CROSS JOIN message
   WHERE message.organization_id = (entry.value ->> 'organizationId') AND message.thread_id = (entry.value ->> 'threadId')
     AND message.id = (entry.value ->> 'messageId') AND ${opaque(isRunning)}`;
+const countUpTo = (index: Sql, condition: Sql) => sql`(SELECT count(*) FROM (
+      SELECT 1 FROM message INDEXED BY ${index} WHERE ${condition} LIMIT ${countedMax}) AS counted)`;
+const countQueue = ({ index, isWaiting }: (typeof queues)[ReplyQueue]) => countUpTo(index, isWaiting);
 const readBacklog = statement('reply-backlog')`SELECT
-    (SELECT count(*) FROM (
-      SELECT 1 FROM message INDEXED BY message_waiting WHERE ${isWaiting} LIMIT ${countedMax}) AS waiting) AS waiting,
-    (SELECT count(*) FROM (
-      SELECT 1 FROM message INDEXED BY message_held WHERE ${isHeld} LIMIT ${countedMax}) AS held) AS held,
+    least(${countedMax}, ${countQueue(queues.usual)} + ${countQueue(queues.suspects)}) AS waiting,
+    ${countUpTo(sql`message_held`, isHeld)} AS held,
+    ${countUpTo(queues.suspects.index, isSuspect)} AS suspects,
     (SELECT :now - created_at FROM (
       SELECT created_at, deadline_at, held FROM message INDEXED BY message_deadline WHERE ${isRunning}
       ORDER BY deadline_at LIMIT ${countedMax}) AS running
@@ -78,12 +101,13 @@ const readBacklog = statement('reply-backlog')`SELECT
 type ReplyReads = Pick<Replies, 'organizationsWaiting' | 'endedReplies' | 'replyBacklog'>;
 
 export const replyReads = ({ read }: Transactions): ReplyReads => ({
-  organizationsWaiting: method(read, function* (after, limit) {
-    const first = yield* rows<{ id: OrganizationId }>(listWaiting, { after: after ?? '', limit });
+  organizationsWaiting: method(read, function* (after, limit, queue = 'usual') {
+    const list = listWaiting[queue];
+    const first = yield* rows<{ id: OrganizationId }>(list, { after: after ?? '', limit });
     // Continue from the beginning, up to where the first round started.
     const values = { after: '', limit: limit - first.length };
     const isFull = after === undefined || first.length === limit;
-    const rest = isFull ? [] : yield* rows<{ id: OrganizationId }>(listWaiting, values);
+    const rest = isFull ? [] : yield* rows<{ id: OrganizationId }>(list, values);
     return [...first, ...rest.filter(({ id }) => id <= after!)].map(({ id }) => id);
   }),
 
@@ -100,6 +124,18 @@ export const replyReads = ({ read }: Transactions): ReplyReads => ({
 
 export function progressValues({ status, content, steps }: ReplyProgress) {
   return { status, content, steps: JSON.stringify(steps) };
+}
+
+export function diagnoseReplies(running: number, suspects: number): Diagnosis {
+  const apart = suspects === 0 ? '' : `, ${suspects} of them suspects`;
+  return { check: 'replies', ok: true, detail: `${running} running${apart}` };
+}
+
+/** What a release counts against the reply. */
+export function releaseValues(why: Parameters<Replies['releaseReply']>[1]) {
+  const counted = { attemptsUsed: 0, crashesCounted: 0, delayMs: 0, failure: null };
+  if (why === 'crash') return { ...counted, crashesCounted: 1 };
+  return why === undefined ? counted : { ...counted, attemptsUsed: 1, ...why };
 }
 
 type Result = Parameters<Replies['settleReply']>[1];

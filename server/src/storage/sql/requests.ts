@@ -3,8 +3,8 @@ import type { OrganizationId } from '../../domain/id.ts';
 import { dayMs } from '../../domain/time.ts';
 import { traceIdStart, traceStart } from '../../domain/traffic.ts';
 import type { LoggedRequest, PromptLimit, Requests, TrafficCount, UsageCount } from '../store.ts';
-import { isMember } from './api-keys.ts';
 import { newest, searchMax } from './audit.ts';
+import { authorized } from './authority.ts';
 import { callColumns, callsWith, callValues, jsonRows, type Sql, sql, statement } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
@@ -277,11 +277,10 @@ export const requests = ({ runsLocally, read, write, writeUnsynced }: Transactio
 
   readQuota: (organizationId, day) => read(() => row(readQuota, { organizationId, day })),
 
-  countPrompt: method(
+  countPrompt: authorized(
     writeUnsynced,
-    function* (organizationId, userId, { period, personMax, organizationMax }) {
+    function* (organizationId, userId, { period, personMax, organizationMax }, _authority) {
       if (period === 'mail') yield* run(removeMailUses, { organizationId });
-      else if (!(yield* isMember(organizationId, userId))) return 'counted';
       const own = yield* addUse({ organizationId, period, userId });
       if (own.prompts > personMax) return { over: 'person', resetMs: own.resetMs };
       const all = yield* addUse({ organizationId, period, userId: wholeOrganization });

@@ -57,24 +57,17 @@ const isExpired = sql`${isHeld} AND available_at <= :until`;
 const isOverdue = sql`${isRunning} AND deadline_at <= :until`;
 const fail = sql`status = 'failed', content = :content, failure = :failure, completed_at = greatest(:now, created_at)`;
 const failOverdue = sweepOf('overdue', sql`message_deadline`, isOverdue, fail);
-const failAbandoned = sweepOf(
-  'abandoned',
-  sql`message_held`,
-  sql`${isExpired} AND attempts + 1 >= :attemptsMax`,
-  fail,
-);
 const releaseExpired = sweepOf(
   'expired',
   sql`message_held`,
-  sql`${isExpired} AND attempts + 1 < :attemptsMax`,
-  sql`attempts = attempts + 1, available_at = CASE WHEN available_at > :now THEN :now ELSE available_at END, ${startOver}`,
+  isExpired,
+  sql`crashes = crashes + 1, available_at = CASE WHEN available_at > :now THEN :now ELSE available_at END, ${startOver}`,
 );
 
-/** Ends the leases up to `until`. Returns the replies that have no attempt left. */
-export function* endLeases(values: Record<'attemptsMax' | 'until' | 'limit', number>): Work<FailedReply[]> {
-  const failed = yield* failAbandoned({ ...values, content, failure: failureReasons.abandoned });
-  yield* releaseExpired(values);
-  return failed;
+/** Ends the leases up to `until`, and counts a crash of each reply. */
+export function* endLeases(values: Record<'until' | 'limit', number>): Work<ReplyName[]> {
+  const crashed = yield* releaseExpired(values);
+  return crashed.map(({ organizationId, threadId, messageId }) => ({ organizationId, threadId, messageId }));
 }
 
 /** `beforeSweep` is called with the store's time after leases and deadlines were moved by a jump of the clock. */
@@ -85,7 +78,7 @@ export function replySweep(
   beforeSweep: (at: number) => Promise<void> = async () => {},
 ): Replies['sweepReplies'] {
   let last = first;
-  return async ({ attemptsMax, leases }) => {
+  return async ({ leases }) => {
     const beforeMs = steady();
     const { at, found } = (await read(() => row<{ at: number; found: boolean }>(findAny)))!;
     const reading = { time: at, beforeMs, afterMs: steady() };
@@ -97,12 +90,12 @@ export function replySweep(
     }
     last = reading;
     await beforeSweep(at);
-    if (!found) return [];
+    if (!found) return { failed: [], crashed: [] };
     return write(function* () {
       // Not up to the time of the write: the clock may have jumped since the reading.
-      const due = { attemptsMax, until: at, limit: sweptMax };
-      const overdue = yield* failOverdue({ ...due, content, failure: failureReasons.overdue });
-      return leases ? [...overdue, ...(yield* endLeases(due))] : overdue;
+      const due = { until: at, limit: sweptMax };
+      const failed = yield* failOverdue({ ...due, content, failure: failureReasons.overdue });
+      return { failed, crashed: leases ? yield* endLeases(due) : [] };
     });
   };
 }

@@ -1,12 +1,12 @@
-import type { Actor } from '../../domain/audit.ts';
+import type { PersonAuthority } from '../../domain/authority.ts';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { AssistantMessage, Message, MessageStatus } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { accountKey, accountOfKey } from '../listings.ts';
-import type { NewThread, Reader, ThreadReads, Threads, WholeThread, Writer } from '../store.ts';
-import { findKeyGrant, mayAct } from './api-keys.ts';
+import type { NewThread, Reader, ThreadReads, Threads, Unauthorized, WholeThread } from '../store.ts';
+import { isAuthorized, unauthorized } from './authority.ts';
 import { isRunning, messageBytes, ofLatest } from './replies.ts';
-import { callColumns, opaque, type Sql, sql, statement } from './sql.ts';
+import { callColumns, longText, opaque, type Sql, sql, statement } from './sql.ts';
 import { method, row, rows, type Transactions, type Work } from './work.ts';
 
 /** The columns of a listed thread: `relation` has the names of the table's columns. */
@@ -33,8 +33,8 @@ interface MessageRow {
   verdict?: string | null;
 }
 
-export const messageColumns = sql`message.id AS "messageId", content, message.created_at AS "messageCreatedAt", status,
-  completed_at AS "completedAt", steps, sources, model, replaces`;
+export const messageColumns = sql`message.id AS "messageId", ${longText(sql`content`)} AS content,
+  message.created_at AS "messageCreatedAt", status, completed_at AS "completedAt", steps, sources, model, replaces`;
 const detailColumns = sql`trace_id AS "traceId", failure, verdict`;
 
 /** Ids alone do not give the order: each is made by the clock of its node. */
@@ -48,26 +48,37 @@ export const isThread = sql`thread.organization_id = :organizationId AND thread.
 /** For the SET clause of every UPDATE of a thread. Usually the time, so that a version lost to a crash is not used again. */
 export const nextVersion = sql`version = greatest(thread.version + 1, :now)`;
 
+/**
+ * The thread with this id, or the one after it if there is none. A thread that does not exist and one that the reader may
+ * not read then take the same work: one row is read, and its columns are compared.
+ */
+export const nearestThread = (organizationId: Sql, threadId: Sql) => sql`(SELECT * FROM thread
+    WHERE organization_id = ${organizationId} AND id >= ${threadId} ORDER BY id LIMIT 1)`;
+const readableThread = nearestThread(sql`:organizationId`, sql`:threadId`);
+
 const find = statement('find-thread')`
   SELECT ${threadColumns} FROM thread WHERE ${isThread}`;
 /** One statement, so one snapshot. CROSS JOIN makes SQLite check the condition on the thread before it reads messages. */
-const selectWithMessages = (condition: Sql) => sql`SELECT ${threadColumns}, version, ${messageColumns}
-  FROM thread CROSS JOIN message
+const selectWithMessages = (
+  thread: Sql,
+  condition: Sql,
+) => sql`SELECT ${threadColumns}, version, ${messageColumns}
+  FROM ${thread} AS thread CROSS JOIN message
   WHERE ${isThread} AND message.organization_id = thread.organization_id AND thread_id = thread.id AND ${condition}
   ORDER BY ${inOrderOfCreation}`;
 /** Depends on the row of the thread, so that no message of a thread that fails another condition is read. */
 const isSmall = sql`(SELECT sum(${messageBytes}) FROM message AS sized
     WHERE sized.organization_id = thread.organization_id AND sized.thread_id = thread.id) <= :bytesMax`;
-const getAny = statement('get-any-thread')`${selectWithMessages(sql`true`)}`;
+const getAny = statement('get-any-thread')`${selectWithMessages(sql`thread`, sql`true`)}`;
 const getReadable = statement('get-readable-thread')`
-  ${selectWithMessages(sql`${opaque(isReadable)} AND ${isSmall}`)}`;
+  ${selectWithMessages(readableThread, sql`${opaque(isReadable)} AND ${isSmall}`)}`;
 const readerColumns = callColumns({ text: 'organizationId threadId userId' });
 const readVersion = statement('thread-version')`
-  SELECT version FROM thread WHERE ${isThread} AND ${opaque(isReadable)}`;
+  SELECT version FROM ${readableThread} AS thread WHERE ${isThread} AND ${opaque(isReadable)}`;
 const findRunning = statement('find-running-reply')`SELECT (
     SELECT message.id FROM message INDEXED BY message_running
     WHERE message.organization_id = :organizationId AND thread_id = :threadId AND ${isRunning} LIMIT 1) AS running
-  FROM thread WHERE ${isThread} AND ${isReadable}`;
+  FROM ${readableThread} AS thread WHERE ${isThread} AND ${isReadable}`;
 // Finds the latest reply by its id first, so that sorting does not read texts.
 const getHead = statement('get-thread-head')`
   SELECT ${threadColumns}, version, ${messageColumns}, ${detailColumns}, (
@@ -101,17 +112,6 @@ const listAccounts = statement('list-accounts')`SELECT account_key AS "accountKe
 export const findThread = (organizationId: OrganizationId, threadId: ThreadId): Work<Thread | undefined> =>
   row<Thread>(find, { organizationId, threadId });
 
-/** Whether the writer's key is valid or, without a key, whether the actor may act. */
-export function* mayWrite(
-  organizationId: OrganizationId,
-  { userId, keyHash }: Writer,
-  actor: Actor = { kind: 'user', userId },
-): Work<boolean> {
-  if (keyHash === null) return yield* mayAct(organizationId, actor);
-  const grant = yield* findKeyGrant(keyHash);
-  return grant?.organizationId === organizationId && grant.userId === userId && grant.apiEnabled;
-}
-
 const findKey = statement('find-idempotency-key')`
   SELECT body_hash AS "knownHash", thread_id AS "threadId", message_id AS "messageId", reply_id AS "replyId",
     created_at AS "createdAt"
@@ -119,7 +119,9 @@ const findKey = statement('find-idempotency-key')`
   WHERE organization_id = :organizationId AND user_id = :userId AND key = :key AND expires_at > :now`;
 
 export type Created = Awaited<ReturnType<Threads['createThread']>>;
-type KnownKey = Omit<Extract<Created, { outcome: 'repeated' }>, 'outcome'> & { knownHash: string };
+type KnownKey = Omit<Extract<Exclude<Created, Unauthorized>, { outcome: 'repeated' }>, 'outcome'> & {
+  knownHash: string;
+};
 
 /** What a create with an idempotency key returns if the key is known and has not expired. */
 export function* repeatedCreate(
@@ -134,15 +136,14 @@ export function* repeatedCreate(
 }
 
 /** The outcome of a write to a thread that has changed nothing. */
-export type NoWrite = { outcome: 'revoked' | 'missing' } | { outcome: 'refused'; thread: Thread };
+export type NoWrite = Unauthorized | { outcome: 'missing' } | { outcome: 'refused'; thread: Thread };
 
 export function* outcomeOfNoWrite(
   organizationId: OrganizationId,
   threadId: ThreadId,
-  writer: Writer,
-  actor?: Actor,
+  authority: PersonAuthority,
 ): Work<NoWrite> {
-  if (!(yield* mayWrite(organizationId, writer, actor))) return { outcome: 'revoked' };
+  if (!(yield* isAuthorized(organizationId, authority))) return unauthorized;
   const thread = yield* findThread(organizationId, threadId);
   return thread ? { outcome: 'refused', thread } : { outcome: 'missing' };
 }

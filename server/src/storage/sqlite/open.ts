@@ -2,7 +2,7 @@ import { closeSync, fdatasync, openSync, realpathSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { cacheBytesDefault } from '../../domain/limits.ts';
 import { diagnoseClock } from '../clock-jumps.ts';
-import { isRunning } from '../sql/replies.ts';
+import { diagnoseReplies, isRunning, isSuspect } from '../sql/replies.ts';
 import { retention } from '../sql/retention.ts';
 import { sharedStore } from '../sql/shared-store.ts';
 import type { Diagnosis, Store, StoreWatch } from '../store.ts';
@@ -133,10 +133,11 @@ function diagnose(database: Database, wallClock: () => number): Diagnosis[] {
         : { ok: false, detail: `damaged (${result}, ${broken} broken references): restore a backup` };
     },
     clock: () => diagnoseClock(first('SELECT latest_at FROM store_clock') - wallClock(), 'correct it'),
-    replies: () => ({
-      ok: true,
-      detail: `${first(`SELECT count(*) FROM message WHERE ${isRunning}`)} running`,
-    }),
+    replies: () =>
+      diagnoseReplies(
+        first(`SELECT count(*) FROM message WHERE ${isRunning}`),
+        first(`SELECT count(*) FROM message WHERE ${isSuspect}`),
+      ),
   };
   return Object.entries(checks).map(([check, look]) => {
     try {

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { by, completed, newDocument, note, putDocument, World } from '../../../testing/contract/fixture.ts';
+import { by, completed, newDocument, noteBy, putDocument, World } from '../../../testing/contract/fixture.ts';
 import { archiveTables } from '../archive.ts';
 import { purgeOrder, rowsOfPerson } from '../sql/purge.ts';
 import { openDatabase } from './database.ts';
@@ -33,7 +33,7 @@ describe('A purge of the SQLite store', () => {
       for (let turn = 0; turn < 40; turn += 1) {
         const prompt = `${owner}-prompt ${turn} `.repeat(turn % 4 === 0 ? 1000 : 1);
         const { id } = await world.thread(organization, userId, { title: `${owner}-title`, prompt });
-        if (turn % 3 === 0) await world.store.deleteThread(organization, id, by(userId), note());
+        if (turn % 3 === 0) await world.store.deleteThread(organization, id, noteBy(userId));
       }
       const text = `${owner}-passage`;
       const terms = [`${owner}term`];
@@ -77,7 +77,7 @@ describe('A purge of the SQLite store', () => {
     const { thread, version } = (await store.getThreadHead(acme, id))!;
     const terms = Array.from({ length: 2000 }, (_, index) => `replacedterm${index}`);
     for (const each of [terms, ['short']]) {
-      await store.renameThread(acme, id, by(userId), each[0]!);
+      await store.renameThread(acme, id, each[0]!, by(userId));
       const [due] = await store.takeUnindexed(1);
       const entry = { thread, version, state: 'idle', line: '', terms: each } as const;
       await store.indexThreads([{ due: due!, entry }]);

@@ -1,9 +1,18 @@
 import { writeNote } from '../sql/audit.ts';
-import { isHeld, isWaiting, progressValues, replyChanges, replyReads, resultValues } from '../sql/replies.ts';
+import {
+  forQueues,
+  isHeld,
+  progressValues,
+  queues,
+  releaseValues,
+  replyChanges,
+  replyReads,
+  resultValues,
+} from '../sql/replies.ts';
 import { type Statement, sql, statement, type Values } from '../sql/sql.ts';
 import { endLeases, replySweep } from '../sql/sweeps.ts';
 import { count, method, rows, run, type Transactions, type Work } from '../sql/work.ts';
-import type { ClaimedReply, FailedReply, Notices, Replies, ReplyClaim } from '../store.ts';
+import type { ClaimedReply, Notices, Replies, ReplyClaim, ReplyName } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { WorkerLock } from './locks.ts';
 import type { MachineClock } from './store-time.ts';
@@ -14,14 +23,16 @@ const isReply = sql`organization_id = :organizationId AND thread_id = :threadId 
 const isClaimed = sql`${isReply} AND claim_token = :token AND ${isHeld}`;
 
 // `+ 0` as in walks.ts: with a bare parameter the query would be compiled again at every call.
-const findDue = statement('due-replies')`
+const findDue = forQueues(
+  (queue) => statement(`due-replies-${queue}`)`
   SELECT reply.organization_id AS "organizationId", thread_id AS "threadId", reply.id AS "messageId",
     claim_token + 1 AS token, attempts, deadline_at - :now AS "remainingMs", trace_id AS "traceId",
     account_id AS "accountId"
-  FROM message AS reply INDEXED BY message_waiting
+  FROM message AS reply INDEXED BY ${queues[queue].index}
   JOIN thread ON thread.organization_id = reply.organization_id AND thread.id = reply.thread_id
-  WHERE ${isWaiting} AND reply.organization_id = :organizationId AND available_at <= :now AND deadline_at > :now
-  ORDER BY available_at, reply.id LIMIT :limit + 0`;
+  WHERE ${queues[queue].isWaiting} AND reply.organization_id = :organizationId AND available_at <= :now AND deadline_at > :now
+  ORDER BY available_at, reply.id LIMIT :limit + 0`,
+);
 const claim = statement('claim-reply')`
   UPDATE message SET held = 1, claim_token = :token, available_at = :now + :leaseMs WHERE ${isReply}`;
 const renew = statement('renew-reply')`
@@ -54,10 +65,10 @@ export function sqliteReplies(
     ...replyReads(transactions),
 
     // Claims, renewals and progress need no sync: a reply that loses them to a power cut starts over.
-    claimReplies: method(writeUnsynced, function* (shares, leaseMs) {
+    claimReplies: method(writeUnsynced, function* (shares, leaseMs, queue = 'usual') {
       const claimed: ClaimedReply[] = [];
       for (const { organizationId, limit } of shares)
-        claimed.push(...(yield* rows<ClaimedReply>(findDue, { organizationId, limit })));
+        claimed.push(...(yield* rows<ClaimedReply>(findDue[queue], { organizationId, limit })));
       for (const reply of claimed) yield* run(claim, { ...reply, leaseMs });
       return claimed;
     }),
@@ -77,20 +88,17 @@ export function sqliteReplies(
       return settled;
     }),
 
-    releaseReply: (held, retry) =>
-      write(() =>
-        change(release, held, { attemptsUsed: retry ? 1 : 0, delayMs: 0, failure: null, ...retry }),
-      ),
+    releaseReply: (held, why) => write(() => change(release, held, releaseValues(why))),
 
     sweepReplies: replySweep(transactions, reading, clock.steady),
 
-    async releaseOrphanedReplies(attemptsMax) {
-      let failed: FailedReply[] = [];
-      const all = { attemptsMax, until: Number.MAX_SAFE_INTEGER, limit: Number.MAX_SAFE_INTEGER };
+    async releaseOrphanedReplies() {
+      let crashed: ReplyName[] = [];
+      const all = { until: Number.MAX_SAFE_INTEGER, limit: Number.MAX_SAFE_INTEGER };
       await workerLock.join(async () => {
-        failed = await write(() => endLeases(all));
+        crashed = await write(() => endLeases(all));
       });
-      return failed;
+      return crashed;
     },
 
     // Other processes on the same file poll five times a second.

@@ -3,12 +3,20 @@ import type { AssistantMessage } from '../../domain/message.ts';
 import { isRunning as isRunningStatus } from '../../domain/reply.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { accountKey } from '../listings.ts';
-import { isMember, mayAct } from '../sql/api-keys.ts';
 import { writeNote } from '../sql/audit.ts';
-import { type Exceeded, endCancelled, exceeded, isRunning, ofLatest, roomValues } from '../sql/replies.ts';
+import { authorized } from '../sql/authority.ts';
+import {
+  type Exceeded,
+  endCancelled,
+  exceeded,
+  inheritedCrashes,
+  isRunning,
+  ofLatest,
+  roomValues,
+} from '../sql/replies.ts';
 import { sql, statement } from '../sql/sql.ts';
 import { findThread, isThread, nextVersion, threadColumns } from '../sql/thread-reads.ts';
-import { method, row, rows, run, type Transactions, type Work } from '../sql/work.ts';
+import { row, rows, run, type Transactions, type Work } from '../sql/work.ts';
 import type { NewReply, NewThread, Replies, Threads } from '../store.ts';
 
 type ThreadIds = { readonly organizationId: OrganizationId; readonly threadId: ThreadId };
@@ -53,19 +61,20 @@ const insertPrompt = statement('insert-prompt')`
   VALUES (:organizationId, :threadId, :messageId, 'user', :content, :at, :replaces)`;
 const insertReply = statement('insert-reply')`
   INSERT INTO message (organization_id, thread_id, id, role, content, created_at, status, steps,
-    held, claim_token, available_at, attempts, deadline_at, trace_id)
+    held, claim_token, available_at, attempts, crashes, deadline_at, trace_id)
   VALUES (:organizationId, :threadId, :replyId, 'assistant', '', :at, 'in_progress', '[]',
-    :held, :token, :availableAt, 0, :deadlineAt, :traceId)`;
+    :held, :token, :availableAt, 0, :crashes, :deadlineAt, :traceId)`;
 
 export function* insertMessages(
   ids: ThreadIds,
   { prompt, replyId, replyDeadlineMs, traceId, claim }: Omit<NewReply, 'budget'> & Pick<NewThread, 'claim'>,
   at: number,
+  crashes = 0,
 ): Work<void> {
   if (prompt !== null) yield* run(insertPrompt, { ...ids, replaces: null, ...prompt, at });
   const { token, leaseMs } = claim ?? { token: 0, leaseMs: 0 };
   const times = { at, availableAt: at + leaseMs, deadlineAt: at + replyDeadlineMs };
-  yield* run(insertReply, { ...ids, ...times, replyId, traceId, held: claim !== undefined, token });
+  yield* run(insertReply, { ...ids, ...times, replyId, traceId, held: claim !== undefined, token, crashes });
 }
 
 const cancel = statement('cancel-replies')`UPDATE message INDEXED BY message_running
@@ -92,7 +101,7 @@ const restore = statement('restore-thread')`UPDATE thread SET deleted_at = NULL,
 const publish = statement('publish-thread')`UPDATE thread SET published = :published, ${nextVersion}
   WHERE ${isThread} AND deleted_at IS NULL AND published <> :published RETURNING ${threadColumns}`;
 const findLatest = statement('find-latest-reply')`
-  SELECT id, created_at AS "createdAt", status FROM message WHERE ${ofThread} AND role = 'assistant'
+  SELECT id, created_at AS "createdAt", status, ${inheritedCrashes} AS crashes FROM message WHERE ${ofThread} AND role = 'assistant'
   ORDER BY created_at DESC, id DESC LIMIT 1`;
 const findLastPrompt = statement(
   'find-last-prompt',
@@ -104,6 +113,8 @@ const supersede = statement('supersede-reply')`
 const touch = statement('touch-thread')`
   UPDATE thread SET updated_at = :at, activity_at = :at, ${nextVersion} WHERE ${isThread}`;
 
+type LatestReply = Pick<AssistantMessage, 'id' | 'createdAt' | 'status'> & { readonly crashes: number };
+
 type ThreadChanges = Pick<
   Threads & Replies,
   'addReply' | 'restoreThread' | 'setThreadPublished' | 'cancelReplies'
@@ -112,14 +123,13 @@ type ThreadChanges = Pick<
 /** The changes of threads that only the console and the operator make. */
 export function sqliteThreadChanges({ write }: Transactions): ThreadChanges {
   return {
-    addReply: method(write, function* (organizationId, threadId, userId, reply) {
+    addReply: authorized(write, function* (organizationId, threadId, reply, { userId }) {
       const { prompt } = reply;
       const ids = { organizationId, threadId };
       const thread = yield* findThread(organizationId, threadId);
       if (thread === undefined || thread.deletedAt !== null) return { outcome: 'missing' };
       if (thread.userId !== userId) return { outcome: 'refused', thread };
-      if (!(yield* isMember(organizationId, userId))) return { outcome: 'missing' };
-      const latest = yield* row<Pick<AssistantMessage, 'id' | 'createdAt' | 'status'>>(findLatest, ids);
+      const latest = yield* row<LatestReply>(findLatest, ids);
       // A purge of the organization has removed the messages.
       if (latest === undefined) return { outcome: 'missing' };
       if (isRunningStatus(latest.status)) return { outcome: 'running' };
@@ -130,7 +140,7 @@ export function sqliteThreadChanges({ write }: Transactions): ThreadChanges {
       const size = yield* row<Exceeded>(readSize, { ...ids, ...roomValues(reply) });
       if (size!.exceeded !== null) return { outcome: 'full', exceeded: size!.exceeded };
       const tick = yield* takeTick(prompt === null ? 0 : 1, latest.createdAt);
-      yield* insertMessages(ids, reply, tick.at);
+      yield* insertMessages(ids, reply, tick.at, latest.crashes);
       if (prompt === null || prompt.replaces !== undefined) yield* run(supersede, { ...ids, id: latest.id });
       if (prompt === null) yield* raiseVersion(ids);
       else {
@@ -140,8 +150,8 @@ export function sqliteThreadChanges({ write }: Transactions): ThreadChanges {
       return { outcome: 'added' };
     }),
 
-    restoreThread: method(write, function* (organizationId, threadId, userId, withinMs, note) {
-      if (!(yield* isMember(organizationId, userId))) return 'missing';
+    restoreThread: authorized(write, function* (organizationId, threadId, withinMs, note) {
+      const { userId } = note.authority;
       const restored = yield* row<Thread>(restore, { organizationId, threadId, userId, withinMs });
       if (restored === undefined) return 'missing';
       yield* adjustSizes(restored, { threads: 1, published: restored.published ? 1 : 0 });
@@ -149,8 +159,7 @@ export function sqliteThreadChanges({ write }: Transactions): ThreadChanges {
       return 'restored';
     }),
 
-    setThreadPublished: method(write, function* (organizationId, threadId, published, note) {
-      if (!(yield* mayAct(organizationId, note.actor))) return 'missing';
+    setThreadPublished: authorized(write, function* (organizationId, threadId, published, note) {
       const changed = yield* row<Thread>(publish, { organizationId, threadId, published });
       if (changed === undefined) {
         const thread = yield* findThread(organizationId, threadId);
@@ -161,8 +170,7 @@ export function sqliteThreadChanges({ write }: Transactions): ThreadChanges {
       return 'done';
     }),
 
-    cancelReplies: method(write, function* (organizationId, threadId, userId) {
-      if (userId !== undefined && !(yield* isMember(organizationId, userId))) return [];
+    cancelReplies: authorized(write, function* (organizationId, threadId, _authority) {
       const ids = { organizationId, threadId };
       const cancelled = yield* cancelRunning(ids);
       if (cancelled.length > 0) yield* raiseVersion(ids);

@@ -20,8 +20,8 @@ import { type ThreadRow, threadColumnCount, toThread } from './walks.ts';
 const numbersPerMs = 2048;
 /** After each write an index of terms is merged in at most this many steps, each in a commit of its own. */
 const mergeStepsMax = 4;
-/** A merge step of this size took at most 10 ms of the event loop while 5,000 passages were removed. */
-export const pagesPerMergeStep = 4;
+/** A merge step of this size took at most 3 ms of the event loop while 2,800 passages were added. */
+export const pagesPerMergeStep = 2;
 
 export const queryDialect: QueryDialect = {
   and: ' AND ',

@@ -1,15 +1,15 @@
-import type { Actor } from '../../domain/audit.ts';
+import type { PersonAuthority } from '../../domain/authority.ts';
 import type { OrganizationId, ThreadId } from '../../domain/id.ts';
 import { canBeReadBy } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { memoryOf } from '../object-cache.ts';
 import { writeNote } from '../sql/audit.ts';
+import { isAuthorized, isGrantedTo, unauthorized } from '../sql/authority.ts';
 import { statement } from '../sql/sql.ts';
 import {
   type Created,
   findThread,
   isThread,
-  mayWrite,
   type NoWrite,
   nextVersion,
   readWhole,
@@ -18,7 +18,7 @@ import {
   threadReads,
 } from '../sql/thread-reads.ts';
 import { method, row, run, type Transactions, type Work } from '../sql/work.ts';
-import type { KeyGrant, NewThread, Reader, Replies, Threads, Walks, WholeThread, Writer } from '../store.ts';
+import type { KeyGrant, NewThread, Reader, Replies, Threads, Walks, WholeThread } from '../store.ts';
 import {
   adjustSizes,
   cancelRunning,
@@ -44,39 +44,51 @@ const softDelete = statement('delete-thread')`
   UPDATE thread SET deleted_at = :now, ${nextVersion} WHERE ${isThread}`;
 
 /** A key that is still cached has not changed since it was read. */
-function* isGranted(cache: WatchedCache, ...asked: Parameters<typeof mayWrite>): Work<boolean> {
-  const [organizationId, { userId, keyHash }] = asked;
-  const cached = cache.get<KeyGrant>(keyHash ?? '');
-  const isOwnKey = cached?.organizationId === organizationId && cached.userId === userId;
-  return (isOwnKey && cached.apiEnabled) || (yield* mayWrite(...asked));
+function* isGranted(
+  cache: WatchedCache,
+  organizationId: OrganizationId,
+  authority: PersonAuthority,
+): Work<boolean> {
+  const cached = authority.kind === 'key' ? cache.get<KeyGrant>(authority.keyHash) : undefined;
+  if (authority.kind === 'key' && isGrantedTo(organizationId, authority, cached)) return true;
+  return yield* isAuthorized(organizationId, authority);
 }
 
-function* create(cache: WatchedCache, organizationId: OrganizationId, thread: NewThread): Work<Created> {
+function* create(
+  cache: WatchedCache,
+  organizationId: OrganizationId,
+  thread: NewThread,
+  authority: PersonAuthority,
+): Work<Created> {
   const { id: threadId, messageId, prompt, idempotency } = thread;
-  if (!(yield* isGranted(cache, organizationId, thread))) return { outcome: 'revoked' };
-  const first = idempotency && (yield* repeatedCreate(organizationId, thread.userId, idempotency));
+  const { userId } = authority;
+  if (!(yield* isGranted(cache, organizationId, authority))) return unauthorized;
+  const first = idempotency && (yield* repeatedCreate(organizationId, userId, idempotency));
   if (first !== undefined) return first;
-  const { at } = (yield* row<{ at: number }>(insertThread, { ...thread, organizationId }))!;
+  const { at } = (yield* row<{ at: number }>(insertThread, { ...thread, organizationId, userId }))!;
   const reply = { ...thread, prompt: { messageId, content: prompt } };
   yield* insertMessages({ organizationId, threadId }, reply, at);
-  yield* adjustSizes({ ...thread, organizationId }, { threads: 1, published: 0 });
-  if (idempotency) yield* run(insertKey, { ...thread, ...idempotency, organizationId });
+  yield* adjustSizes({ ...thread, organizationId, userId }, { threads: 1, published: 0 });
+  if (idempotency) yield* run(insertKey, { ...thread, ...idempotency, organizationId, userId });
   return { outcome: 'created', createdAt: at };
 }
 
-/** The writer's thread, or why they may not change it. */
+/** The person's thread, or why they may not change it. */
 function* findOwn(
   cache: WatchedCache,
   organizationId: OrganizationId,
   threadId: ThreadId,
-  writer: Writer,
-  actor?: Actor,
+  authority: PersonAuthority,
 ): Work<Thread | NoWrite> {
-  if (!(yield* isGranted(cache, organizationId, writer, actor))) return { outcome: 'revoked' };
+  if (!(yield* isGranted(cache, organizationId, authority))) return unauthorized;
   const thread = yield* findThread(organizationId, threadId);
   if (thread === undefined) return { outcome: 'missing' };
-  const isOwn = thread.deletedAt === null && thread.userId === writer.userId;
+  const isOwn = thread.deletedAt === null && thread.userId === authority.userId;
   return isOwn ? thread : { outcome: 'refused', thread };
+}
+
+function isNoWrite(found: Thread | NoWrite): found is NoWrite {
+  return found === unauthorized || 'outcome' in found;
 }
 
 export function sqliteThreads(
@@ -99,7 +111,7 @@ export function sqliteThreads(
   return {
     ...reads,
 
-    createThread: (organizationId, thread) => write(() => create(cache, organizationId, thread)),
+    createThread: (...call) => write(() => create(cache, ...call)),
 
     async getThread(organizationId, threadId, reader) {
       const cached = findCached(organizationId, threadId, reader);
@@ -113,18 +125,18 @@ export function sqliteThreads(
       findCached(organizationId, threadId, reader)?.version ??
       reads.threadVersion(organizationId, threadId, reader),
 
-    renameThread: method(write, function* (organizationId, threadId, writer, title) {
-      const before = yield* findOwn(cache, organizationId, threadId, writer);
-      if ('outcome' in before) return before;
+    renameThread: method(write, function* (organizationId, threadId, title, authority) {
+      const before = yield* findOwn(cache, organizationId, threadId, authority);
+      if (isNoWrite(before)) return before;
       const tick = yield* takeTick(1, 0);
       yield* recordMove(before, tick);
       const renamed = yield* row<Thread>(rename, { organizationId, threadId, title, at: tick.at });
       return { outcome: 'renamed', thread: renamed! };
     }),
 
-    deleteThread: method(write, function* (organizationId, threadId, writer, note) {
-      const before = yield* findOwn(cache, organizationId, threadId, writer, note.actor);
-      if ('outcome' in before) return before;
+    deleteThread: method(write, function* (organizationId, threadId, note) {
+      const before = yield* findOwn(cache, organizationId, threadId, note.authority);
+      if (isNoWrite(before)) return before;
       yield* run(softDelete, { organizationId, threadId });
       const cancelled = yield* cancelRunning({ organizationId, threadId });
       yield* adjustSizes(before, { threads: -1, published: before.published ? -1 : 0 });

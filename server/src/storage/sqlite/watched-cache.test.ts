@@ -37,7 +37,7 @@ describe('The embedded store', () => {
     for (let round = 0; round < 20; round += 1) {
       await read(world, organizationId, id, userId);
       const counted = world.use(organizationId, 1);
-      await other.renameThread(organizationId, id, by(userId), `Title ${round}`);
+      await other.renameThread(organizationId, id, `Title ${round}`, by(userId));
       assert.equal((await read(world, organizationId, id, userId))?.thread.title, `Title ${round}`);
       await counted;
     }

@@ -1,8 +1,10 @@
 import type { Initiator } from '../../domain/audit.ts';
+import { actorOf, asAdmin } from '../../domain/authority.ts';
 import {
   type ApiKey,
   apiKeyHint,
   generateApiKey,
+  mayOwnKey,
   type RotationGrace,
   rotationGraces,
 } from '../../domain/credential.ts';
@@ -12,6 +14,7 @@ import { formerMember, type Member } from '../../domain/organization.ts';
 import { checkName, counted } from '../../domain/text.ts';
 import { dayMs, iso } from '../../domain/time.ts';
 import type { KeySecret } from '../../storage/store.ts';
+import { authorize } from '../authorize.ts';
 import type { Context, OrganizationCall } from '../context.ts';
 import { auditNote, type Change, missingIn, type UserChange } from '../organization/audit-log.ts';
 import { notIssued } from '../organization/organization.ts';
@@ -32,7 +35,8 @@ export async function createApiKey(
   const detail = { name, hint, scope: owner ? 'personal' : 'org-wide', owner: owner?.email ?? null };
   const note = auditNote(change, 'key.created', id, detail);
   const created = { ...secret, name, userId: owner?.userId ?? null, createdBy: creatorOf(initiator) };
-  const outcome = await context.store.createApiKey(organizationId, created, note);
+  const write = context.store.createApiKey(organizationId, created, note);
+  const outcome = await authorize(context, note.authority, write);
   if (outcome === 'created') return { id, key };
   if (outcome === 'not-a-member') {
     throw notFound('The owner of a personal key must be a member of the organization.');
@@ -56,9 +60,10 @@ export async function rotateApiKey(
   const { key, secret: next } = newKey(context);
   const oldValidMs = rotationGraces[oldValidFor];
   const detail = { name, hint: next.hint, successor: next.id, oldValidUntil: iso(now() + oldValidMs) };
-  const note = auditNote(change, 'key.rotated', old.id, detail);
+  const note = auditNote(asOwner(change, old), 'key.rotated', old.id, detail);
   const rotation = { next, createdBy: creatorOf(initiator), oldValidMs };
-  const outcome = await store.rotateApiKey(organizationId, old.id, rotation, note);
+  const write = store.rotateApiKey(organizationId, old.id, rotation, note);
+  const outcome = await authorize(context, note.authority, write);
   if (outcome === 'rotated') return { id: next.id, key, userId };
   if (outcome === 'missing') throw missingIn(change, `key ${keyId}`, 'key');
   if (outcome === 'revoked') throw alreadyEnded();
@@ -67,9 +72,11 @@ export async function rotateApiKey(
 
 /** Once this resolves, requests with the key get 401 on every node (§5.8). Keys of other owners are not found. */
 export async function revokeApiKey(change: Change, keyId: string, owners: KeyOwners = 'all'): Promise<void> {
-  const { id, name, hint } = await findApiKey(change, keyId, owners);
-  const note = auditNote(change, 'key.revoked', id, { name, hint });
-  const outcome = await change.context.store.revokeApiKey(change.organizationId, id, note);
+  const key = await findApiKey(change, keyId, owners);
+  const { id, name, hint } = key;
+  const note = auditNote(asOwner(change, key), 'key.revoked', id, { name, hint });
+  const write = change.context.store.revokeApiKey(change.organizationId, id, note);
+  const outcome = await authorize(change.context, note.authority, write);
   if (outcome === 'missing') throw missingIn(change, `key ${keyId}`, 'key');
 }
 
@@ -105,7 +112,15 @@ function newKey({ ids, randomBytes, crc32, sha256 }: Context): { key: string; se
   return { key, secret: { id: ids.key(), hash: sha256(key), hint: apiKeyHint(key) } };
 }
 
-function creatorOf({ actor }: Initiator): UserId | null {
+/** Members may change their own keys; for all others, the change needs an admin. */
+function asOwner(change: Change, { userId }: ApiKey): Change {
+  const { initiator } = change;
+  if (initiator.authority.userId === userId) return change;
+  return { ...change, initiator: { ...initiator, authority: asAdmin(initiator.authority) } };
+}
+
+function creatorOf({ authority }: Initiator): UserId | null {
+  const actor = actorOf(authority);
   return actor.kind === 'user' ? actor.userId : null;
 }
 
@@ -132,13 +147,8 @@ export function keyOwnersFor({ membership, principal }: EnteredSession): KeyOwne
   return membership.role === 'admin' ? 'all' : principal.userId;
 }
 
-/**
- * A person's key can read all their threads, so only the operator, who can read everything anyway, may create one for
- * somebody else. Any admin may create keys for service accounts.
- */
-export function assertMayOwnKey({ actor }: Initiator, owner: Pick<Member, 'userId' | 'service'>): void {
-  if (actor.kind === 'operator' || owner.service) return;
-  if (actor.kind === 'user' && actor.userId === owner.userId) return;
+export function assertMayOwnKey({ authority }: Initiator, owner: Pick<Member, 'userId' | 'service'>): void {
+  if (mayOwnKey(authority, owner)) return;
   throw forbidden(
     'You can create and rotate keys for yourself and for service accounts, not for another person.',
   );
@@ -150,13 +160,14 @@ const keepMs = 7 * dayMs;
 /** Requests a personal key for a member. An admin decides, because only admins create credentials (§5.2). */
 export async function requestApiKey(change: UserChange, name: string): Promise<KeyRequestId> {
   const { context, principal } = change;
-  const { organizationId, userId } = principal;
+  const { organizationId } = principal;
   checkName('name:', name, 1);
   const id = context.ids.keyRequest();
   const waitingMax = context.limits.keyRequestsMax;
   const note = auditNote(change, 'key.requested', id, { name });
-  const request = { id, userId, name, keepMs, waitingMax };
-  const outcome = await context.store.createKeyRequest(organizationId, request, note);
+  const request = { id, name, keepMs, waitingMax };
+  const write = context.store.createKeyRequest(organizationId, request, note);
+  const outcome = await authorize(context, note.authority, write);
   if (outcome === 'created') return id;
   if (outcome === 'not-a-member') throw requestNotFound();
   const tooMany = `You have ${waitingMax} open requests. Reveal an approved key, or wait for an admin to decide.`;
@@ -188,9 +199,8 @@ export async function decideKeyRequest(
   const { id, name, owner } = await findRequest(change, requestId);
   const note = auditNote(change, `key.${state}`, id, { name, owner });
   const decision = { state, by, keepMs };
-  if ((await context.store.decideKeyRequest(organizationId, id, decision, note)) === 'missing') {
-    throw requestNotFound();
-  }
+  const write = context.store.decideKeyRequest(organizationId, id, decision, note);
+  if ((await authorize(context, note.authority, write)) === 'missing') throw requestNotFound();
 }
 
 /** Creates the approved key and returns it, to its owner only. It cannot be shown again. */
@@ -202,7 +212,8 @@ export async function revealApiKey(change: UserChange, requestId: string) {
   const { name, owner } = request;
   const detail = { name, hint: secret.hint, owner, request: request.id };
   const note = auditNote(change, 'key.revealed', secret.id, detail);
-  const outcome = await context.store.redeemKeyRequest(organizationId, request.id, userId, secret, note);
+  const write = context.store.redeemKeyRequest(organizationId, request.id, secret, note);
+  const outcome = await authorize(context, note.authority, write);
   if (outcome === 'created') return { id: secret.id, key };
   if (outcome === 'missing') throw requestNotFound();
   throw notIssued({ ...change, organizationId }, outcome, tooManyKeys(context));

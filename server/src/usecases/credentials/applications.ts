@@ -1,6 +1,9 @@
+import type { Initiator } from '../../domain/audit.ts';
+import type { OperatorAuthority } from '../../domain/authority.ts';
 import { type Application, generateClientSecret } from '../../domain/credential.ts';
 import { type ApplicationId, isApplicationId } from '../../domain/id.ts';
 import { checkName, counted } from '../../domain/text.ts';
+import { authorize } from '../authorize.ts';
 import type { Context, OrganizationCall } from '../context.ts';
 import { auditNote, type Change, missingIn } from '../organization/audit-log.ts';
 import { notIssued } from '../organization/organization.ts';
@@ -14,11 +17,26 @@ export async function createApplication(change: Change, name: string) {
   const clientSecret = generateClientSecret(randomBytes, crc32);
   const secretHash = sha256(clientSecret);
   const note = auditNote(change, 'application.created', id, { name });
-  const outcome = await store.createApplication(organizationId, { id, name, secretHash }, note);
+  const write = store.createApplication(organizationId, { id, name, secretHash }, note);
+  const outcome = await authorize(context, note.authority, write);
   if (outcome === 'created') return { id, clientSecret };
   const { organizationApplicationsMax: max } = context.limits;
   const tooMany = `The organization has reached the limit of ${counted(max, 'application')}. Delete unused ones.`;
   throw notIssued(change, outcome, tooMany);
+}
+
+/**
+ * Signs access tokens with a new key, and returns its id. `forget`: invalidates every token signed with an older key.
+ * Audited in each organization that has applications.
+ */
+export async function rotateSigningKey(
+  call: { readonly context: Context; readonly initiator: Initiator<OperatorAuthority> },
+  forget: boolean,
+): Promise<string> {
+  const { store, accessTokens } = call.context;
+  const next = accessTokens.newKey();
+  await store.rotateSigningKey(next, forget, auditNote(call, 'signing-key.rotated', next.id, { forget }));
+  return next.id;
 }
 
 /** Returns the new secret. The old one and every token issued under it are void once this resolves (§5.8). */
@@ -28,7 +46,8 @@ export async function rotateApplication(change: Change, applicationId: string) {
   const { id, name } = await findApplication(change, applicationId);
   const clientSecret = generateClientSecret(randomBytes, crc32);
   const note = auditNote(change, 'application.rotated', id, { name });
-  const outcome = await store.rotateApplication(organizationId, id, sha256(clientSecret), note);
+  const write = store.rotateApplication(organizationId, id, sha256(clientSecret), note);
+  const outcome = await authorize(context, note.authority, write);
   if (outcome === 'missing') throw missingIn(change, `application ${applicationId}`, 'app');
   if (outcome === 'api-disabled') throw notIssued(change, outcome);
   return { id, clientSecret };
@@ -39,7 +58,8 @@ export async function deleteApplication(change: Change, applicationId: string): 
   const { context, organizationId } = change;
   const { id, name } = await findApplication(change, applicationId);
   const note = auditNote(change, 'application.deleted', id, { name });
-  const outcome = await context.store.deleteApplication(organizationId, id, note);
+  const write = context.store.deleteApplication(organizationId, id, note);
+  const outcome = await authorize(context, note.authority, write);
   if (outcome === 'missing') throw missingIn(change, `application ${applicationId}`, 'app');
 }
 

@@ -1,10 +1,11 @@
+import type { KeyAuthority } from '../../domain/authority.ts';
 import { type AccessClaims, apiKeyPrefix, isWellFormedApiKey } from '../../domain/credential.ts';
-import { notFound, organizationNotFound, type ServiceError, unauthorized } from '../../domain/errors.ts';
+import { notFound, type ServiceError, unauthorized } from '../../domain/errors.ts';
 import type { ApplicationId, KeyId, OrganizationId, UserId } from '../../domain/id.ts';
 import type { QuotaUse } from '../../domain/organization.ts';
-import type { Principal } from '../../domain/principal.ts';
+import type { Principal, UserPrincipal } from '../../domain/principal.ts';
 import { secondsUntilReset, utcDay } from '../../domain/time.ts';
-import type { Context, PersonCall } from '../context.ts';
+import type { Context } from '../context.ts';
 
 /** A credential that is well formed and, if it is a token, signed by us. It may have been revoked. */
 export type Credential =
@@ -42,13 +43,17 @@ export async function authenticate({ store }: Context, credential: Credential): 
   return principalOf(organizationId, null, credential);
 }
 
-function principalOf(organizationId: OrganizationId, userId: UserId | null, credential: Credential) {
-  return { organizationId, userId, keyHash: credential.kind === 'key' ? credential.hash : null };
+function principalOf(
+  organizationId: OrganizationId,
+  userId: UserId | null,
+  credential: Credential,
+): Principal | UserPrincipal {
+  if (userId === null || credential.kind !== 'key') return { organizationId, userId: null };
+  return { organizationId, userId, authority: { kind: 'key', userId, keyHash: credential.hash } };
 }
 
-/** For a write whose key or membership ended while the request was arriving. It fails as a new request would. */
-export async function refuseWrite({ context, principal: { keyHash } }: PersonCall): Promise<never> {
-  if (keyHash === null) throw organizationNotFound();
+/** For a write whose key ended while the request was arriving. It fails as a new request would. */
+export async function refuseKey(context: Context, { keyHash }: KeyAuthority): Promise<never> {
   const credential: Credential = { kind: 'key', hash: keyHash };
   await authenticate(context, credential);
   throw revoked(credential);

@@ -8,8 +8,10 @@ import {
 import { invalid, notFound, organizationNotFound } from '../../domain/errors.ts';
 import { limits as fixed, formatBytes } from '../../domain/limits.ts';
 import { counted, inOneLine, visibleCharacter, withoutInvisible } from '../../domain/text.ts';
-import type { Context, OrganizationCall, PersonCall } from '../context.ts';
-import { auditNote, type Change, missingIn } from '../organization/audit-log.ts';
+import { authorize } from '../authorize.ts';
+import type { Context, OrganizationCall } from '../context.ts';
+import { auditNote, type Change, missingIn, type UserChange } from '../organization/audit-log.ts';
+import { recordAction } from '../organization/record-action.ts';
 import { limitPrompts } from '../replies/limit-prompts.ts';
 import { nextTurn } from '../turns.ts';
 
@@ -18,8 +20,6 @@ interface DocumentFile {
   readonly path: string;
   /** Null: available to every thread of the organization. */
   readonly accountId: string | null;
-  /** Rejects if the caller may no longer add documents: a file takes long to arrive and to read. */
-  readonly confirm?: () => Promise<void>;
 }
 
 export interface AddedDocument extends Pick<Document, 'id' | 'title' | 'passageCount'> {
@@ -29,7 +29,7 @@ export interface AddedDocument extends Pick<Document, 'id' | 'title' | 'passageC
 /** Rejects with an `UnreadableDocument` that gives the reason; nothing changes then. */
 export async function addDocument(
   change: Change,
-  { name: given, path, accountId, confirm }: DocumentFile,
+  { name: given, path, accountId }: DocumentFile,
 ): Promise<AddedDocument> {
   const { context, organizationId } = change;
   const name = withoutInvisible(given);
@@ -54,7 +54,8 @@ export async function addDocument(
   const note = auditNote(change, 'document.added', document.id, detail);
   const { organizationDocumentsMax: documentsMax, organizationBytesMax: bytesMax } = limits;
   const budget = { documentsMax, bytesMax };
-  const result = await store.putDocument(organizationId, document, note, budget, confirm);
+  const write = store.putDocument(organizationId, document, budget, note);
+  const result = await authorize(context, note.authority, write);
   switch (result.outcome) {
     case 'organization-missing':
       throw organizationNotFound();
@@ -122,13 +123,11 @@ const removedPassagesMax = fixed.documentPassagesMax.default;
 export async function removeDocuments(
   change: Change,
   documentIds: readonly string[],
-  confirm: () => Promise<void>,
 ): Promise<{ handled: number; removed: number }> {
   let [handled, removed, passages] = [0, 0, 0];
   for (const documentId of documentIds) {
     if (passages >= removedPassagesMax) break;
     await nextTurn(change.organizationId);
-    await confirm();
     const document = await removeIfPresent(change, documentId);
     handled += 1;
     if (document !== undefined) removed += 1;
@@ -143,7 +142,8 @@ async function removeIfPresent(change: Change, documentId: string): Promise<Docu
   if (document === undefined) return undefined;
   const { id, name, accountId } = document;
   const note = auditNote(change, 'document.removed', id, { name, accountId });
-  const outcome = await context.store.removeDocument(organizationId, id, note);
+  const write = context.store.removeDocument(organizationId, id, note);
+  const outcome = await authorize(context, note.authority, write);
   return outcome === 'removed' ? document : undefined;
 }
 
@@ -151,12 +151,15 @@ const passagesMax = 5;
 
 /** The passages that a reply would use. Counts as a prompt of the console, unless the question was asked before. */
 export async function testQuestion(
-  call: PersonCall,
+  call: UserChange,
   search: Library['search'],
   tested: { question: string; accountId?: string; asked?: boolean },
 ) {
   if (!tested.asked) await limitPrompts(call);
-  return search(call.principal.organizationId, tested.accountId ?? null, tested.question, passagesMax);
+  const { organizationId } = call.principal;
+  const { accountId = null } = tested;
+  await recordAction({ ...call, organizationId }, 'question.tested', organizationId, { accountId });
+  return search(organizationId, accountId, tested.question, passagesMax);
 }
 
 /** Limits what is sent: real documents have fewer. */

@@ -1,4 +1,5 @@
 import type { AuditAction, AuditDetail, AuditEvent, Initiator } from '../../domain/audit.ts';
+import type { AnyAuthority, OperatorAuthority, PersonAuthority } from '../../domain/authority.ts';
 import { type LogPosition, openCursor, sealCursor } from '../../domain/cursor.ts';
 import { notFound, type ServiceError } from '../../domain/errors.ts';
 import { iso } from '../../domain/time.ts';
@@ -45,27 +46,27 @@ export interface Change extends OrganizationCall {
 }
 
 export interface UserChange extends PersonCall {
-  readonly initiator: Initiator;
+  readonly initiator: Initiator<PersonAuthority>;
 }
 
 /** The audit entry that the store writes in the same commit as the change. */
-export function auditNote(
-  { context, initiator }: { context: Pick<Context, 'ids'>; initiator: Initiator },
+export function auditNote<A extends AnyAuthority>(
+  { context, initiator }: { context: Pick<Context, 'ids'>; initiator: Initiator<A> },
   action: AuditAction,
   subject: string,
   detail: AuditDetail = {},
-): AuditNote {
+): AuditNote<A> {
   return { id: context.ids.event(), ...initiator, action, subject, detail };
 }
 
 /** For commands on the store. All changes of one command share one trace ID. */
-export function operatorInitiator({ ids }: Pick<Context, 'ids'>): Initiator {
-  return { actor: { kind: 'operator' }, traceId: ids.event() };
+export function operatorInitiator({ ids }: Pick<Context, 'ids'>): Initiator<OperatorAuthority> {
+  return { authority: { kind: 'operator' }, traceId: ids.event() };
 }
 
 /** Adds a `skein` command to an error message if the operator will read it; other actors cannot run it. */
-export function withCommand({ actor }: Initiator, fact: string, command: string): string {
-  return actor.kind === 'operator' ? `${fact}: ${command}.` : `${fact}.`;
+export function withCommand({ authority }: Initiator, fact: string, command: string): string {
+  return authority.kind === 'operator' ? `${fact}: ${command}.` : `${fact}.`;
 }
 
 /** The error for an id that the organization does not have. `thing` is as in `document doc_1`. */

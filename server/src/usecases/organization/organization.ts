@@ -1,4 +1,5 @@
 import type { Initiator } from '../../domain/audit.ts';
+import type { OperatorAuthority, OwnAuthority } from '../../domain/authority.ts';
 import {
   forbidden,
   invalid,
@@ -9,13 +10,13 @@ import {
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Organization } from '../../domain/organization.ts';
 import { checkName } from '../../domain/text.ts';
+import { authorize } from '../authorize.ts';
 import type { Context, PersonCall } from '../context.ts';
-import { signedOut } from '../people/sessions.ts';
 import { auditNote, type Change, withCommand } from './audit-log.ts';
 
 export async function createOrganization(
   context: Context,
-  initiator: Initiator,
+  initiator: Initiator<OperatorAuthority | OwnAuthority>,
   settings: { name: string; apiEnabled?: boolean | undefined; dailyQuota?: number | undefined },
 ): Promise<OrganizationId> {
   const { name, apiEnabled = true, dailyQuota = context.limits.dailyQuota } = settings;
@@ -35,7 +36,8 @@ export async function changeOrganization(
 ): Promise<void> {
   const { context, organizationId } = change;
   const note = auditNote(change, 'organization.changed', organizationId, { ...settings });
-  const changed = await context.store.updateOrganization(organizationId, settings, note);
+  const write = context.store.updateOrganization(organizationId, settings, note);
+  const changed = await authorize(context, note.authority, write);
   if (changed === undefined) throw organizationNotFound();
 }
 
@@ -57,11 +59,10 @@ export function listOrganizations({ store }: Context): Promise<Organization[]> {
 /** Why no credential was issued. Only organizations for which the public API is enabled get credentials (§1). */
 export function notIssued(
   { organizationId, initiator }: Pick<Change, 'organizationId' | 'initiator'>,
-  outcome: 'api-disabled' | 'organization-missing' | 'too-many' | 'signed-out',
+  outcome: 'api-disabled' | 'organization-missing' | 'too-many',
   tooMany = '',
 ): ServiceError {
   if (outcome === 'organization-missing') return organizationNotFound();
-  if (outcome === 'signed-out') return signedOut();
   if (outcome === 'too-many') return invalid(tooMany);
   const fact = `The public API is not enabled for ${organizationId}`;
   const command = `'skein org set ${organizationId} --api on' enables it`;

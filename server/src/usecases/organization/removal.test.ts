@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Accounting, email } from '../../../testing/contract/account-fixture.ts';
-import { loggedRequest, trafficReport, World } from '../../../testing/contract/fixture.ts';
+import { loggedRequest, operator, trafficReport, World } from '../../../testing/contract/fixture.ts';
 import { createIdGenerator, type OrganizationId } from '../../domain/id.ts';
 import { mailCounters } from '../../domain/mail.ts';
 import { retentionMs } from '../../domain/retention.ts';
@@ -36,7 +36,7 @@ async function openStore(t: TestContext) {
 
 function changeOf(store: Store, organizationId: OrganizationId): Change {
   const context = { store, ids: createIdGenerator(Date.now, randomBytes) } as Partial<Context> as Context;
-  return { context, organizationId, initiator: { actor: { kind: 'operator' }, traceId: 't' } };
+  return { context, organizationId, initiator: { authority: operator, traceId: 't' } };
 }
 
 test('a purge that was interrupted while it overwrote removed words can be run again', async (t) => {

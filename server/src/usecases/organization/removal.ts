@@ -12,6 +12,7 @@ import type {
   RetentionBatch,
   RetentionPlace,
 } from '../../storage/store.ts';
+import { authorize } from '../authorize.ts';
 import type { Context, OrganizationCall } from '../context.ts';
 import { auditNote, type Change } from './audit-log.ts';
 
@@ -86,7 +87,11 @@ async function endAccess(
   const { context, organizationId } = change;
   const { store } = context;
   const note = auditNote(change, 'member.removed', person.userId);
-  const ended = await store.removeMember(organizationId, person.email, false, note);
+  const ended = await authorize(
+    context,
+    note.authority,
+    store.removeMember(organizationId, person.email, false, note),
+  );
   if (ended.outcome === 'removed') add(rows, 'member', 1);
   await deleteThreads(change, person.userId, proceed);
   let after: LogPosition | null = null;
@@ -123,8 +128,12 @@ async function deleteThreads(change: Change, userId: UserId, proceed: Proceed): 
     if (rows.length === 0) return;
     // Together, so that they share commits: one by one, each thread would wait for the disk.
     const deletions = rows.map(({ thread }) => {
-      const note = auditNote(change, 'thread.deleted', thread.id);
-      return store.deleteThread(organizationId, thread.id, { userId, keyHash: null }, note);
+      const initiator = { ...change.initiator, authority: { kind: 'operator', userId } } as const;
+      return store.deleteThread(
+        organizationId,
+        thread.id,
+        auditNote({ ...change, initiator }, 'thread.deleted', thread.id),
+      );
     });
     await Promise.all(deletions);
     await proceed();

@@ -3,6 +3,7 @@ import { invalid, notFound, type ServiceError } from '../../domain/errors.ts';
 import { isOrganizationId } from '../../domain/id.ts';
 import { passwordFault } from '../../domain/sign-in.ts';
 import type { Invitation } from '../../storage/store.ts';
+import { authorize } from '../authorize.ts';
 import { auditNote } from '../organization/audit-log.ts';
 import { attempt, hashesOf, type VisitorCall } from './passwords.ts';
 import { otherMemberships, type SignedInCall, type StartedSession, startSession } from './sessions.ts';
@@ -38,7 +39,8 @@ export async function acceptInvitation(
   const invitation = await readInvitation(call, token);
   const { userId, email, resets } = invitation;
   const acceptance = await acceptanceOf(call, invitation, password);
-  const change = { ...call, initiator: { actor: { kind: 'user', userId }, traceId: call.traceId } } as const;
+  const initiator = { authority: { kind: 'proof', userId }, traceId: call.traceId } as const;
+  const change = { ...call, initiator };
   const detail = { email, password: acceptance.kind };
   const notes = {
     accepted: auditNote(change, resets ? 'password.changed' : 'member.joined', userId, detail),
@@ -63,7 +65,11 @@ export async function acceptMembership(call: SignedInCall, organizationId: strin
   const note = auditNote(call, 'member.joined', userId, { email, password: 'none' });
   const outcome =
     access.proof === 'sso' && isOrganizationId(organizationId)
-      ? await call.context.store.acceptMembership(organizationId, userId, note)
+      ? await authorize(
+          call.context,
+          note.authority,
+          call.context.store.acceptMembership(organizationId, note),
+        )
       : 'missing';
   if (outcome === 'missing') throw notFound('This invitation is no longer valid.');
 }

@@ -23,11 +23,12 @@ export async function limitMails(
   email: string,
 ): Promise<void> {
   const { limits, mailer, sha256 } = context;
-  if (mailer === undefined || initiator.actor.kind === 'operator') return;
+  const { authority } = initiator;
+  if (mailer === undefined || authority.kind === 'operator') return;
   const { mailsPerPerson: personMax, mailsPerDay: organizationMax } = limits;
   const limit = { period: 'mail', personMax, organizationMax } as const;
   const { invitations } = mailCounters(email, sha256);
-  const outcome = await countUse(context, organizationId, invitations, limit);
+  const outcome = await countUse(context, organizationId, invitations, limit, authority);
   if (outcome === 'counted') return;
   const limitReached =
     outcome.over === 'person'
@@ -86,7 +87,7 @@ async function sendMail(context: Context, mail: ClaimedMail, log: Log, signal: A
 }
 
 function giveUp(context: Context, mail: ClaimedMail, reason: string): Promise<void> {
-  const initiator = { actor: { kind: 'skein' }, traceId: context.ids.event() } as const;
+  const initiator = { authority: { kind: 'skein' }, traceId: context.ids.event() } as const;
   const note = auditNote({ context, initiator }, 'member.mail-failed', mail.userId, { reason });
   return context.store.settleMail(mail, { state: 'failed', note });
 }

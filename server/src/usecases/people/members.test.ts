@@ -10,7 +10,6 @@ import { createIdGenerator } from '../../domain/id.ts';
 import type { KnownDevice } from '../../domain/sign-in.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { Context } from '../context.ts';
-import type { Change } from '../organization/audit-log.ts';
 import { addMember, requestPasswordLink, sendPasswordLinks } from './members.ts';
 
 async function openWorld(test: TestContext): Promise<World> {
@@ -27,7 +26,8 @@ describe('Adding a member', () => {
   it('counts no email if the organization is full or the person is already a member', async (test) => {
     const world = await openWorld(test);
     const organizationId = await world.organization();
-    const userId = await new Accounting(world).add(organizationId, email);
+    const people = new Accounting(world);
+    const authority = await people.enter(organizationId, await people.add(organizationId, email));
     const context = {
       store: {
         ...world.store,
@@ -38,12 +38,8 @@ describe('Adding a member', () => {
       mailer: {} as Context['mailer'],
       limits: { organizationMembersMax: 1 } as Context['limits'],
     } as Partial<Context> as Context;
-    const change = {
-      context,
-      organizationId,
-      initiator: { actor: { kind: 'user', userId }, traceId: 'trace' },
-    };
-    const add = (address: string) => addMember(change as Change, { email: address });
+    const change = { context, organizationId, initiator: { authority, traceId: 'trace' } };
+    const add = (address: string) => addMember(change, { email: address });
     await assert.rejects(add('bob@example.org'), /limit of 1 member\. Remove some/);
     await assert.rejects(add(email), /is already a member/);
   });

@@ -1,5 +1,6 @@
 import { closesOtherMemberships } from '../../domain/account.ts';
-import type { AuditAction } from '../../domain/audit.ts';
+import type { AuditAction, Initiator } from '../../domain/audit.ts';
+import type { Authority, OwnAuthority } from '../../domain/authority.ts';
 import { type ApiKey, isLive, randomText } from '../../domain/credential.ts';
 import { invalid, notFound, organizationNotFound, rateLimited, ServiceError } from '../../domain/errors.ts';
 import type { UserId } from '../../domain/id.ts';
@@ -7,7 +8,8 @@ import { deviceCounter, mailCounters } from '../../domain/mail.ts';
 import { type Member, type MemberRole, normalizeEmail } from '../../domain/organization.ts';
 import { counted } from '../../domain/text.ts';
 import { dayMs, secondsUntilReset } from '../../domain/time.ts';
-import type { Membership, NewInvitation } from '../../storage/store.ts';
+import type { Membership, NewInvitation, NewMember } from '../../storage/store.ts';
+import { authorize } from '../authorize.ts';
 import type { Context, LinkRequest, OrganizationCall } from '../context.ts';
 import { auditNote, type Change, withCommand } from '../organization/audit-log.ts';
 import type { Log } from '../telemetry.ts';
@@ -35,7 +37,7 @@ export async function addMember(
   const note = auditNote(change, 'member.added', candidateUserId, detail);
   // Otherwise an admin could read the threads of a former member: with a key, as a service account, or through their link.
   const isSeen = service || context.mailer === undefined;
-  const withoutThreads = isSeen && initiator.actor.kind !== 'operator';
+  const withoutThreads = isSeen && initiator.authority.kind !== 'operator';
   const membersMax = context.limits.organizationMembersMax;
   const member = { candidateUserId, ...detail, membersMax, withoutThreads };
   if (!service) {
@@ -45,12 +47,14 @@ export async function addMember(
     if ((await store.countMembers(organizationId)) >= membersMax) throw tooManyMembers(membersMax);
     await limitMails(change, address);
   }
-  let result = await store.addMember(organizationId, member, note);
+  const add = (added: NewMember) =>
+    authorize(context, initiator.authority, store.addMember(organizationId, added, note));
+  let result = await add(member);
   // No admin controls the provider, so the person can join through it. They get no link, which the admin would see.
   const needsProvider =
     result.outcome === 'has-threads' && !service && context.identityProvider !== undefined;
   if (needsProvider) {
-    result = await store.addMember(organizationId, { ...member, withoutThreads: false }, note);
+    result = await add({ ...member, withoutThreads: false });
   }
   switch (result.outcome) {
     case 'added': {
@@ -94,7 +98,8 @@ export async function changeMemberRole(change: Change, userId: string, role: Mem
   const member = await findMemberById(change, userId);
   const detail = { email: member.email, role };
   const note = auditNote(change, 'member.role-changed', member.userId, detail);
-  const outcome = await context.store.setMemberRole(organizationId, member.userId, role, note);
+  const write = context.store.setMemberRole(organizationId, member.userId, role, note);
+  const outcome = await authorize(context, note.authority, write);
   if (outcome === 'missing') throw noSuchMember(change, member.email);
   if (outcome === 'last-admin') throw lastAdmin();
 }
@@ -103,8 +108,9 @@ export async function changeMemberRole(change: Change, userId: string, role: Mem
 export async function removeMember(change: Change, { userId, email }: Pick<Member, 'userId' | 'email'>) {
   const { context, organizationId, initiator } = change;
   const note = auditNote(change, 'member.removed', userId, { email });
-  const keepAdmin = initiator.actor.kind !== 'operator';
-  const result = await context.store.removeMember(organizationId, email, keepAdmin, note);
+  const keepAdmin = initiator.authority.kind !== 'operator';
+  const write = context.store.removeMember(organizationId, email, keepAdmin, note);
+  const result = await authorize(context, note.authority, write);
   if (result.outcome === 'removed') return { keysRevoked: result.keysRevoked };
   throw result.outcome === 'missing' ? noSuchMember(change, email) : lastAdmin();
 }
@@ -180,7 +186,7 @@ const passwordLinkMs = 30 * 60 * 1000;
 export async function inviteMember(change: Change, userId: UserId): Promise<IssuedInvitation> {
   const { context, initiator } = change;
   const { email, opened } = await findMemberById(change, userId);
-  const byOperator = initiator.actor.kind === 'operator';
+  const byOperator = initiator.authority.kind === 'operator';
   // A person who has joined needs no link, and only a link with `resets` could change their password.
   if (opened && !byOperator) {
     throw invalid(
@@ -249,7 +255,7 @@ async function sendPasswordLink(context: Context, { email, device, traceId }: Li
   const [organization] = person?.entered ?? [];
   if (person === undefined || organization === undefined) return;
   const { organizationId } = organization;
-  const change = { context, organizationId, initiator: { actor: { kind: 'skein' }, traceId } } as const;
+  const change = { context, organizationId, initiator: { authority: { kind: 'skein' }, traceId } } as const;
   const counters = mailCounters(email, sha256);
   const isKnown = device?.userId === person.userId;
   const counter = isKnown ? deviceCounter(counters, device.id) : counters.passwordLinks;
@@ -259,14 +265,14 @@ async function sendPasswordLink(context: Context, { email, device, traceId }: Li
 }
 
 async function issueInvitation(
-  change: Change,
+  change: OrganizationCall & { readonly initiator: Initiator<Authority | OwnAuthority> },
   userId: UserId,
   options: Partial<Pick<NewInvitation, 'resets' | 'keepMs' | 'requested'>> & { action?: AuditAction },
 ): Promise<IssuedInvitation> {
   const { resets = false, keepMs = invitationMs, action = 'member.invited', ...request } = options;
   const { context, organizationId, initiator } = change;
   const { store, now, randomBytes, sha256, baseUrl, mailer } = context;
-  const byOperator = initiator.actor.kind === 'operator';
+  const byOperator = initiator.authority.kind === 'operator';
   // 32 characters of base 62 have 190 bits: they cannot be guessed, and a fast hash is enough to protect them.
   const token = `inv_${randomText(randomBytes, 32)}`;
   const tokenHash = sha256(token);
@@ -277,7 +283,8 @@ async function issueInvitation(
   const expiresAt = now() + keepMs;
   const note = auditNote(change, action, userId, { resets, ...(mailed && { mailed }) });
   const invitation = { tokenHash, userId, keepMs, byOperator, resets, sealedLink, ...request };
-  const outcome = await store.createInvitation(organizationId, invitation, note);
+  const write = store.createInvitation(organizationId, invitation, note);
+  const outcome = await authorize(context, initiator.authority, write);
   switch (outcome) {
     case 'created':
       return { link: mailed && !byOperator ? null : link, mailed, expiresAt };

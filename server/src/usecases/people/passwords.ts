@@ -7,6 +7,7 @@ import type { UserId } from '../../domain/id.ts';
 import { normalizeEmail } from '../../domain/organization.ts';
 import { type KnownDevice, passwordFault } from '../../domain/sign-in.ts';
 import { dayMs } from '../../domain/time.ts';
+import { authorize } from '../authorize.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
 import { type SignedInCall, type StartedSession, startSession } from './sessions.ts';
@@ -47,7 +48,6 @@ export async function changePassword(
 ): Promise<string> {
   const { store } = call.context;
   const passwords = call.context.passwords(call.address);
-  const { tokenHash } = call.session;
   const { userId, email, access } = call.session.session;
   const all = (await store.findPerson(email))?.passwords ?? [];
   const own = all.find(({ id, proven }) => (access.proof === 'sso' ? proven : id === access.passwordId));
@@ -70,8 +70,9 @@ export async function changePassword(
     }
   }
   const nextHash = await passwords.hash(next, siblings[0]);
-  const change = { current: own.hash, next: nextHash, keptTokenHash: tokenHash };
-  const outcome = await store.changePassword(userId, change, auditNote(call, 'password.changed', userId));
+  const change = { current: own.hash, next: nextHash };
+  const note = auditNote(call, 'password.changed', userId);
+  const outcome = await authorize(call.context, note.authority, store.changePassword(change, note));
   if (outcome === 'refused')
     throw invalid('Your password has just been changed. Enter the new one as your current password.');
   return nextHash;
@@ -156,7 +157,7 @@ export async function noteFailedSignIns(
       const person = await store.findPerson(email);
       if (person === undefined) continue;
       const { userId } = person;
-      const initiator = { actor: { kind: 'skein' }, traceId } as const;
+      const initiator = { authority: { kind: 'skein' }, traceId } as const;
       const detail = { email, failures: count, networks };
       const note = auditNote({ context, initiator }, 'session.refused', userId, detail);
       const { entered } = await store.listMemberships(userId, { proof: 'sso' });

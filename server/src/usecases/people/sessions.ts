@@ -1,7 +1,9 @@
 import type { Initiator } from '../../domain/audit.ts';
+import type { SessionAuthority } from '../../domain/authority.ts';
 import { randomText } from '../../domain/credential.ts';
-import { organizationNotFound, type ServiceError, unauthorized } from '../../domain/errors.ts';
+import { forbidden, organizationNotFound, type ServiceError, unauthorized } from '../../domain/errors.ts';
 import { isOrganizationId, type OrganizationId, type UserId } from '../../domain/id.ts';
+import type { MemberRole } from '../../domain/organization.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import type { Membership, Memberships, Session } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
@@ -16,12 +18,12 @@ export interface SignedIn {
 export interface SignedInCall {
   readonly context: Context;
   readonly session: SignedIn;
-  readonly initiator: Initiator;
+  readonly initiator: Initiator<SessionAuthority>;
 }
 
 export interface EnteredSession extends SignedIn {
   readonly membership: Membership;
-  readonly principal: UserPrincipal;
+  readonly principal: UserPrincipal & { readonly authority: SessionAuthority };
 }
 
 export interface StartedSession {
@@ -49,7 +51,7 @@ export async function startSession(
   // 256 bits.
   const token = randomText(randomBytes, 43);
   const { sessionIdleMs: idleMs, sessionLifeMs: lifeMs } = limits;
-  const initiator = { actor: { kind: 'user', userId }, traceId } as const;
+  const initiator = { authority: { kind: 'proof', userId }, traceId } as const;
   const proof = passwordHash === null ? 'sso' : 'password';
   const note = auditNote({ context, initiator }, 'session.started', userId, { proof });
   const session = { tokenHash: sha256(token), userId, passwordHash, idleMs, lifeMs };
@@ -83,8 +85,23 @@ export async function enterOrganization(
   const { session } = await readSession(context, tokenHash, extend, known);
   const { membership, userId } = session;
   if (membership === undefined) throw organizationNotFound();
-  const principal = { organizationId: membership.organizationId, userId, keyHash: null };
+  const authority = sessionAuthority({ session, tokenHash }, membership.organizationId);
+  const principal = { organizationId: membership.organizationId, userId, authority };
   return { session, tokenHash, membership, principal };
+}
+
+/** Without an organization, for the person's own account. */
+export function sessionAuthority(
+  { session, tokenHash }: SignedIn,
+  organizationId: OrganizationId | null = null,
+  role: MemberRole = 'member',
+): SessionAuthority {
+  return { kind: 'session', userId: session.userId, sessionHash: tokenHash, organizationId, role };
+}
+
+export function assertRole({ membership }: EnteredSession, role: MemberRole): void {
+  if (role === 'admin' && membership.role !== 'admin')
+    throw forbidden('Only an admin of the organization may do this.');
 }
 
 /** The organizations of the signed-in person. `UNAUTHORIZED` for a person who was removed from the last one. */
@@ -102,18 +119,6 @@ export async function otherMemberships(
 ): Promise<Membership[]> {
   const { entered } = await store.listMemberships(userId, { proof: 'sso' });
   return entered.filter((membership) => membership.organizationId !== organizationId);
-}
-
-/** On every node, from the next request on. Live views end with their next check. */
-export async function endSession({ store }: Context, tokenHash: string): Promise<void> {
-  await store.endSession(tokenHash);
-}
-
-/** Ends every session that this session's proof covers, including itself, as `endSession` does. */
-export async function signOutEverywhere(call: SignedInCall): Promise<void> {
-  const { userId, access } = call.session.session;
-  const note = auditNote(call, 'session.ended-everywhere', userId);
-  await call.context.store.endSessions(userId, access, note);
 }
 
 export function signedOut(): ServiceError {

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { World } from '../../../testing/contract/fixture.ts';
+import { operator, principalOf, World } from '../../../testing/contract/fixture.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { defaultLimits } from '../../domain/limits.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
-import type { PromptLimit, PromptOutcome } from '../../storage/store.ts';
+import type { PromptLimit, PromptOutcome, Store } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { countUse, limitPrompts } from './limit-prompts.ts';
 
@@ -18,7 +18,6 @@ const limit = { period: 'minute', personMax: 3, organizationMax: 5 } as const;
 
 /** Counts like the real store, and records how many calls of one organization run at once. */
 class CountingStore {
-  readonly store = this;
   readonly counts = new Map<string, number>();
   atOnce = 0;
   atOnceMax = 0;
@@ -44,27 +43,30 @@ class CountingStore {
   }
 }
 
+const contextOf = (store: Partial<Store>) => ({ store: store as Store }) as Partial<Context> as Context;
 const overOf = (outcome: PromptOutcome) => (outcome === 'counted' ? undefined : outcome.over);
 const person = (name: string) => `usr_${name}` as UserId;
 
 test('asks the store about one prompt of an organization at a time, however many arrive', async () => {
   const store = new CountingStore();
-  const flood = Array.from({ length: 500 }, () => countUse(store, acme, person('ada'), limit));
+  const flood = Array.from({ length: 500 }, () =>
+    countUse(contextOf(store), acme, person('ada'), limit, operator),
+  );
   const outcomes = await Promise.all(flood);
   assert.equal(outcomes.filter((outcome) => outcome === 'counted').length, 3);
   assert.equal(outcomes.filter((outcome) => overOf(outcome) === 'person').length, 497);
   assert.equal(store.atOnceMax, 1);
-  assert.equal(await countUse(store, other, person('ada'), limit), 'counted');
+  assert.equal(await countUse(contextOf(store), other, person('ada'), limit, operator), 'counted');
 });
 
 test('rejects all members once the organization has reached its limit, and nobody else', async () => {
   const store = new CountingStore();
   const outcomes: PromptOutcome[] = [];
   for (let number = 0; number < 20; number += 1)
-    outcomes.push(await countUse(store, acme, person(`${number}`), limit));
+    outcomes.push(await countUse(contextOf(store), acme, person(`${number}`), limit, operator));
   assert.equal(outcomes.filter((outcome) => outcome === 'counted').length, 5);
   assert.equal(outcomes.filter((outcome) => overOf(outcome) === 'organization').length, 15);
-  assert.equal(await countUse(store, other, person('0'), limit), 'counted');
+  assert.equal(await countUse(contextOf(store), other, person('0'), limit, operator), 'counted');
 });
 
 test('counts prompts exactly on nodes whose clocks differ by several minutes', async (t) => {
@@ -84,7 +86,7 @@ test('counts prompts exactly on nodes whose clocks differ by several minutes', a
   const send = (index: number) =>
     limitPrompts({
       context: nodes[index % 2]!,
-      principal: { organizationId, userId, keyHash: null },
+      principal: principalOf(organizationId, userId),
     }).then(
       () => 'sent',
       ({ retryAfterSeconds }) => retryAfterSeconds,

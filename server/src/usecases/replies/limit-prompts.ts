@@ -1,8 +1,10 @@
+import type { Authority } from '../../domain/authority.ts';
 import { rateLimited } from '../../domain/errors.ts';
 import { FairQueue } from '../../domain/fair-queue.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { counted } from '../../domain/text.ts';
 import type { PromptLimit, PromptOutcome } from '../../storage/store.ts';
+import { authorize } from '../authorize.ts';
 import type { Context, PersonCall } from '../context.ts';
 
 const periods = [
@@ -25,10 +27,10 @@ const periods = [
 
 /** Counts a prompt of the console, and rejects it above the limits. Prompts of the public API count against the quota. */
 export async function limitPrompts({ context, principal }: PersonCall): Promise<void> {
-  const { organizationId, userId } = principal;
+  const { organizationId, userId, authority } = principal;
   for (const { period, person, organization, per, next } of periods) {
     const maxima = { personMax: context.limits[person], organizationMax: context.limits[organization] };
-    const outcome = await countUse(context, organizationId, userId, { period, ...maxima });
+    const outcome = await countUse(context, organizationId, userId, { period, ...maxima }, authority);
     if (outcome === 'counted') continue;
     const isPerson = outcome.over === 'person';
     const limit = isPerson ? maxima.personMax : maxima.organizationMax;
@@ -43,10 +45,12 @@ const counting = new FairQueue<OrganizationId>(2, 1);
 
 /** Counts one use, of the person and of the organization. */
 export function countUse(
-  { store }: { readonly store: Pick<Context['store'], 'countPrompt'> },
+  context: Context,
   organizationId: OrganizationId,
   person: UserId,
   limit: PromptLimit,
+  authority: Authority,
 ): Promise<PromptOutcome> {
-  return counting.run(organizationId, () => store.countPrompt(organizationId, person, limit));
+  const count = () => context.store.countPrompt(organizationId, person, limit, authority);
+  return authorize(context, authority, counting.run(organizationId, count));
 }

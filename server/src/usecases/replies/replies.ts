@@ -6,9 +6,10 @@ import { changeRefused } from '../../domain/principal.ts';
 import { type ConfiguredModel, type ModelTrial, trialQuestion } from '../../domain/reply.ts';
 import { counted } from '../../domain/text.ts';
 import type { NewRating, Rating, ReplyName } from '../../storage/store.ts';
+import { authorize } from '../authorize.ts';
 import type { PersonCall, PrincipalCall } from '../context.ts';
-import { refuseWrite } from '../credentials/authenticate.ts';
 import type { UserChange } from '../organization/audit-log.ts';
+import { recordAction } from '../organization/record-action.ts';
 import { findOwnThread } from '../threads/get-thread.ts';
 import { limitPrompts } from './limit-prompts.ts';
 import { reportEnded } from './tend-replies.ts';
@@ -27,13 +28,19 @@ export async function addReply(
   if (!isThreadId(threadId)) throw threadNotFound();
   const edited = replaces === undefined ? {} : { replaces: replaces as MessageId };
   const prompt = content === undefined ? null : { messageId: ids.message(), content, ...edited };
-  const result = await store.addReply(principal.organizationId, threadId, principal.userId, {
+  const reply = {
     prompt,
     replyId: ids.message(),
     replyDeadlineMs: limits.replyDeadlineMs,
     traceId,
     budget: { messagesMax: limits.threadMessagesMax, bytesMax: limits.threadBytesMax },
-  });
+  };
+  const { organizationId, authority } = principal;
+  const result = await authorize(
+    context,
+    authority,
+    store.addReply(organizationId, threadId, reply, authority),
+  );
   switch (result.outcome) {
     case 'added':
       replySignals.replyWaiting();
@@ -59,24 +66,26 @@ export async function addReply(
 export async function cancelReply(call: PersonCall, threadId: string): Promise<void> {
   const { context, principal } = call;
   const { organizationId, id } = await findOwnThread(call, threadId, 'stop its reply');
-  const { store } = context;
-  const cancelled = await store.cancelReplies(organizationId, id, principal.userId);
-  // Nothing was running, or the person has just been removed.
-  if (cancelled.length === 0 && !(await store.findMemberById(organizationId, principal.userId)))
-    return refuseWrite(call);
+  const { authority } = principal;
+  const cancelled = await authorize(
+    context,
+    authority,
+    context.store.cancelReplies(organizationId, id, authority),
+  );
   const replies = cancelled.map((messageId) => ({ organizationId, threadId: id, messageId }));
   reportEnded(context, 'cancelled', replies);
 }
 
 /** Sets or (null) removes the person's rating of a reply. Anyone who may read the thread may rate its replies. */
 export async function rateReply(
-  { context, principal: { organizationId, userId } }: PersonCall,
+  { context, principal: { organizationId, authority } }: PersonCall,
   threadId: string,
   messageId: string,
   rating: NewRating | null,
 ): Promise<void> {
   if (!isThreadId(threadId)) throw threadNotFound();
-  const outcome = await context.store.rateReply(organizationId, threadId, messageId, userId, rating);
+  const write = context.store.rateReply(organizationId, threadId, messageId, rating, authority);
+  const outcome = await authorize(context, authority, write);
   if (outcome === 'missing') throw threadNotFound();
 }
 
@@ -129,10 +138,13 @@ export async function waitForReply(call: PrincipalCall, reply: ReplyName, until:
 const testMsMax = 30_000;
 const answerLengthMax = 500;
 
-/** Asks the model a fixed question, which counts as a prompt. Null without a provider. */
-export async function testModel(call: PersonCall, model: ConfiguredModel): Promise<ModelTrial | null> {
+/** Asks the model a fixed question, which counts as a prompt and is audited. Null without a provider. */
+export async function testModel(call: UserChange, model: ConfiguredModel): Promise<ModelTrial | null> {
   if (model.provider === null) return null;
   await limitPrompts(call);
+  const { organizationId } = call.principal;
+  const change = { ...call, organizationId };
+  await recordAction(change, 'model.tested', organizationId, { model: model.name });
   const trial = await model.test(trialQuestion, testMsMax);
   if (trial?.ok !== true) return trial ?? null;
   return { ...trial, answer: trial.answer.slice(0, answerLengthMax).toWellFormed() };

@@ -2,8 +2,8 @@ import { notFound, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type ThreadId } from '../../domain/id.ts';
 import { changeRefused } from '../../domain/principal.ts';
 import { type Thread, undoMs } from '../../domain/thread.ts';
+import { authorize } from '../authorize.ts';
 import type { PersonCall } from '../context.ts';
-import { refuseWrite } from '../credentials/authenticate.ts';
 import { auditNote, type Change, type UserChange } from '../organization/audit-log.ts';
 import { reportEnded } from '../replies/tend-replies.ts';
 import { findOwnThread, findReadableThread } from './get-thread.ts';
@@ -11,13 +11,14 @@ import { findOwnThread, findReadableThread } from './get-thread.ts';
 export async function renameThread(call: PersonCall, threadId: string, title: string): Promise<Thread> {
   const { context, principal } = call;
   const { store, threadSignals } = context;
+  const { organizationId, authority } = principal;
   if (!isThreadId(threadId)) throw threadNotFound();
-  const result = await store.renameThread(principal.organizationId, threadId, principal, title);
+  const renamed = store.renameThread(organizationId, threadId, title, authority);
+  const result = await authorize(context, authority, renamed);
   if (result.outcome === 'renamed') {
     threadSignals.changed(threadId);
     return result.thread;
   }
-  if (result.outcome === 'revoked') return refuseWrite(call);
   throw changeRefused(principal, result.outcome === 'missing' ? undefined : result.thread, 'rename it');
 }
 
@@ -27,25 +28,24 @@ export async function deleteThread(change: UserChange, threadId: string): Promis
   const { organizationId } = principal;
   if (!isThreadId(threadId)) throw threadNotFound();
   const note = auditNote(change, 'thread.deleted', threadId);
-  const result = await store.deleteThread(organizationId, threadId, principal, note);
+  const result = await authorize(context, note.authority, store.deleteThread(organizationId, threadId, note));
   if (result.outcome === 'deleted') {
     const replies = result.cancelled.map((messageId) => ({ organizationId, threadId, messageId }));
     reportEnded(context, 'cancelled', replies);
     threadSignals.changed(threadId);
     return threadId;
   }
-  if (result.outcome === 'revoked') return refuseWrite(change);
   throw changeRefused(principal, result.outcome === 'missing' ? undefined : result.thread, 'delete it');
 }
 
 /** Undoes a deletion. Only the thread's creator can, and only for a limited time; otherwise the thread is not found. */
 export async function restoreThread(change: UserChange, threadId: string): Promise<Thread> {
   const { context } = change;
-  const { organizationId, userId } = change.principal;
+  const { organizationId } = change.principal;
   const note = auditNote(change, 'thread.restored', threadId);
-  const isRestored =
-    isThreadId(threadId) &&
-    (await context.store.restoreThread(organizationId, threadId, userId, undoMs, note)) !== 'missing';
+  const restore = (id: ThreadId) =>
+    authorize(context, note.authority, context.store.restoreThread(organizationId, id, undoMs, note));
+  const isRestored = isThreadId(threadId) && (await restore(threadId)) === 'restored';
   // The same error in every case, whether the thread never existed or was removed for good.
   if (!isRestored) throw notFound('No such thread, or its deletion can no longer be undone.');
   context.threadSignals.changed(threadId);
@@ -74,7 +74,8 @@ async function setPublished(change: Change, threadId: ThreadId, published: boole
   const { context, organizationId } = change;
   const action = published ? 'thread.published' : 'thread.unpublished';
   const note = auditNote(change, action, threadId);
-  const outcome = await context.store.setThreadPublished(organizationId, threadId, published, note);
+  const write = context.store.setThreadPublished(organizationId, threadId, published, note);
+  const outcome = await authorize(context, note.authority, write);
   if (outcome === 'missing') return false;
   context.threadSignals.changed(threadId);
   return true;

@@ -1,10 +1,11 @@
+import type { PersonAuthority } from '../../domain/authority.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { type Thread, titleFromPrompt } from '../../domain/thread.ts';
 import { dayMs } from '../../domain/time.ts';
 import type { NewThread } from '../../storage/store.ts';
+import { authorize } from '../authorize.ts';
 import type { Context, PersonCall } from '../context.ts';
-import { refuseWrite } from '../credentials/authenticate.ts';
 
 interface CreateThreadInput {
   readonly prompt: string;
@@ -22,22 +23,20 @@ const idempotencyKeptMs = dayMs;
 export async function createThread(call: PersonCall, input: CreateThreadInput) {
   const { context } = call;
   const { ids } = context;
-  const { organizationId, userId, keyHash } = call.principal;
+  const { organizationId, userId, authority } = call.principal;
   const { prompt, title, accountId = null, secondaryId = null, traceId, idempotencyKey: key } = input;
   const fields = { title: title ?? titleFromPrompt(prompt), accountId, secondaryId };
   const bodyHash = () => context.sha256(JSON.stringify([prompt, title, accountId, secondaryId]));
   const newIds = { id: ids.thread(), messageId: ids.message(), replyId: ids.message() };
-  const result = await createWithReply(context, organizationId, {
+  const created = createWithReply(context, organizationId, authority, {
     ...fields,
     ...newIds,
-    userId,
-    keyHash,
     prompt,
     replyDeadlineMs: context.limits.replyDeadlineMs,
     traceId,
     ...(key !== undefined && { idempotency: { key, bodyHash: bodyHash(), keepMs: idempotencyKeptMs } }),
   });
-  if (result.outcome === 'revoked') return refuseWrite(call);
+  const result = await authorize(context, authority, created);
   if (result.outcome === 'key-reused') {
     throw invalid('Idempotency-Key: was used before with another body.');
   }
@@ -61,14 +60,15 @@ export async function createThread(call: PersonCall, input: CreateThreadInput) {
 async function createWithReply(
   { store, replySignals }: Context,
   organizationId: OrganizationId,
+  authority: PersonAuthority,
   thread: NewThread,
 ): ReturnType<Context['store']['createThread']> {
   const slot = replySignals.taker.reserve(organizationId);
   const { id: threadId, replyId: messageId, accountId, traceId, prompt, replyDeadlineMs } = thread;
   const claim = slot && { ...slot.claim, organizationId, threadId, messageId };
   try {
-    const result = await store.createThread(organizationId, { ...thread, claim: slot?.claim });
-    if (result.outcome !== 'created') slot?.take();
+    const result = await store.createThread(organizationId, { ...thread, claim: slot?.claim }, authority);
+    if (result === 'unauthorized' || result.outcome !== 'created') slot?.take();
     else if (claim) {
       const reply = { ...claim, accountId, traceId, attempts: 0, remainingMs: replyDeadlineMs };
       slot.take({ reply, prompt });

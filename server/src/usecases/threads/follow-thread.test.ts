@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { by, note, World } from '../../../testing/contract/fixture.ts';
+import { by, noteBy, type PersonsThread, principalOf, World } from '../../../testing/contract/fixture.ts';
 import { createIdGenerator } from '../../domain/id.ts';
 import type { Message } from '../../domain/message.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
-import type { ClaimedReply, NewThread, ReplyProgress, Store } from '../../storage/store.ts';
+import type { ClaimedReply, ReplyProgress, Store } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { ReplySignals } from '../replies/reply-signals.ts';
 import { Signals } from '../signals.ts';
@@ -36,7 +36,7 @@ describe('Following a thread', () => {
   let world: World;
   let context: Context;
   let ada: UserPrincipal;
-  let thread: NewThread;
+  let thread: PersonsThread;
   let claim: ClaimedReply;
   let ending: AbortController;
 
@@ -68,13 +68,13 @@ describe('Following a thread', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const byAda = () => ({ context, principal: ada, initiator: note() });
+  const byAda = () => ({ context, principal: ada, initiator: noteBy(ada.userId) });
 
   async function memberOf(
     organizationId: UserPrincipal['organizationId'],
     email = `${Math.random()}@acme.example`,
   ): Promise<UserPrincipal> {
-    return { organizationId, ...by(await world.member(organizationId, email)) };
+    return principalOf(organizationId, await world.member(organizationId, email));
   }
   function pollAt(pace: FollowPace): void {
     Object.assign(context, { followedThreads: createFollowedThreads(context, pace) });
@@ -270,7 +270,7 @@ describe('Following a thread', () => {
     assert.equal((await nextOf(events)).type, 'progress');
     await settle(elsewhere);
     assert.equal((await nextView(events)).status.state, 'idle');
-    await elsewhere.renameThread(claim.organizationId, thread.id, by(thread.userId), 'Another');
+    await elsewhere.renameThread(claim.organizationId, thread.id, 'Another', by(thread.userId));
     assert.equal((await nextView(events)).thread.title, 'Another');
     await end(events);
   });

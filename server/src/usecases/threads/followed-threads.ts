@@ -6,6 +6,7 @@ import type { Store, ThreadHead } from '../../storage/store.ts';
 import type { ReplySignals } from '../replies/reply-signals.ts';
 import type { Signals } from '../signals.ts';
 import { createWakeup, type Timers } from '../timers.ts';
+import { nextTurn } from '../turns.ts';
 
 /** How often a thread is read. Other processes write, too, and do not always send a signal. */
 export interface FollowPace {
@@ -152,7 +153,9 @@ class ThreadPoller {
     return { loading: part.loading, leave };
   }
 
-  #loadEnded(skip: number, ended: number): Promise<readonly Message[]> {
+  /** In a turn of its own, because it blocks the event loop on SQLite. */
+  async #loadEnded(skip: number, ended: number): Promise<readonly Message[]> {
+    await nextTurn(this.#name[0]);
     const part = { ...partSize, skip, limit: Math.min(partSize.limit, ended - skip) };
     return this.#sources.store.listMessages(...this.#name, part);
   }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { by, World } from '../../../testing/contract/fixture.ts';
+import { principalOf, World } from '../../../testing/contract/fixture.ts';
 import { done } from '../../../testing/contract/reply-fixture.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
@@ -31,7 +31,7 @@ describe('A search in threads', () => {
     world = await World.open((clock) => openSqliteStore(join(folder, 'x.db'), clock));
     const organizationId = await world.organization();
     const userId = await world.member(organizationId);
-    ada = { organizationId, ...by(userId) };
+    ada = principalOf(organizationId, userId);
     const used = {
       store: world.store,
       seal: createSeal(new Uint8Array(32)),

@@ -3,6 +3,7 @@ import type { OrganizationId, UserId } from '../../../src/domain/id.ts';
 import { defaultLimits } from '../../../src/domain/limits.ts';
 import type { Member, Organization, QuotaUse } from '../../../src/domain/organization.ts';
 import type {
+  Accounts,
   Admissions,
   ApiKeys,
   Applications,
@@ -15,7 +16,8 @@ import type { ApplicationRow, KeyRow, MemberRow, OrganizationRow, Tables } from 
 
 type KeyRequestMethod = 'createKeyRequest' | 'listKeyRequests' | 'decideKeyRequest' | 'redeemKeyRequest';
 type Keys = Omit<ApiKeys, KeyRequestMethod>;
-type Credentials = Organizations & Keys & Applications & SigningKeys & Admissions;
+type Sessions = Pick<Accounts, 'createSession' | 'findSession' | 'endSession'>;
+type Credentials = Organizations & Keys & Applications & SigningKeys & Admissions & Sessions;
 
 /** Organizations, members and their credentials, and the quota. */
 export function memoryCredentials(tables: Tables): Sync<Credentials> {
@@ -120,7 +122,7 @@ export function memoryCredentials(tables: Tables): Sync<Credentials> {
       const organization = organizations.get(organizationId);
       const member = organization?.members.get(userId);
       if (organization === undefined || member === undefined) return 'missing';
-      if (member.role === role) return 'changed';
+      if (member.role === role) return 'unchanged';
       if (isLastAdmin(organization, member)) return 'last-admin';
       member.role = role;
       tables.note(organizationId, note, clock.now());
@@ -142,6 +144,28 @@ export function memoryCredentials(tables: Tables): Sync<Credentials> {
 
     listMembers: (organizationId) =>
       [...(organizations.get(organizationId)?.members.values() ?? [])].map(toMember),
+
+    /** Of any member: invitations are not simulated. */
+    createSession({ tokenHash, userId }) {
+      tables.sessions.set(tokenHash, userId);
+      return 'created';
+    },
+
+    findSession(tokenHash, organizationId) {
+      const userId = tables.sessions.get(tokenHash);
+      if (userId === undefined) return undefined;
+      const organization = organizationId && organizations.get(organizationId);
+      const member = organization?.members.get(userId);
+      const membership = organization &&
+        member && {
+          ...{ organizationId: organization.id, organizationName: organization.name },
+          ...{ apiEnabled: organization.apiEnabled, role: member.role },
+        };
+      const now = clock.peek();
+      return { userId, email: '', access: { proof: 'sso' }, seenAt: now, now, membership };
+    },
+
+    endSession: (tokenHash) => void tables.sessions.delete(tokenHash),
 
     createApiKey(organizationId, key, note) {
       const organization = organizations.get(organizationId);
@@ -265,7 +289,7 @@ export function memoryCredentials(tables: Tables): Sync<Credentials> {
       return copyOf(activeKey())!;
     },
 
-    rotateSigningKey(next, forget) {
+    rotateSigningKey(next, forget, note) {
       for (const key of tables.signingKeys) key.retiredAt ??= clock.now();
       if (forget) {
         tables.signingKeys.length = 0;
@@ -273,6 +297,11 @@ export function memoryCredentials(tables: Tables): Sync<Credentials> {
           application.epoch += 1 + (clock.now() % 2 ** 40);
       }
       tables.signingKeys.unshift({ ...next, retiredAt: null });
+      const live = [...(tables.applications as Map<string, ApplicationRow>).values()].filter(
+        ({ deleted }) => !deleted,
+      );
+      const holders = new Set(live.map(({ organization }) => organization.id));
+      for (const organizationId of holders) tables.note(organizationId, note, clock.now());
     },
 
     listSigningKeys: (verifyMs) =>

@@ -1,3 +1,4 @@
+import type { AnyAuthority } from '../../../src/domain/authority.ts';
 import { clockJump } from '../../../src/storage/clock-jumps.ts';
 import type { ReplyNotice, Store } from '../../../src/storage/store.ts';
 import { memoryCredentials } from './credentials.ts';
@@ -12,7 +13,7 @@ import { memoryWalks } from './walks.ts';
 export type Transactions = ReturnType<typeof openTransactions>;
 
 export function openTransactions(tables: Tables) {
-  return {
+  const transactions = {
     ...memoryCredentials(tables),
     ...memoryThreads(tables),
     ...memoryWalks(tables),
@@ -27,6 +28,24 @@ export function openTransactions(tables: Tables) {
     ping() {},
     clockAheadMs: () => tables.clock.aheadMs(),
   };
+  const authorized = Object.entries(transactions).map(([method, run]) => [
+    method,
+    (...args: never[]) => {
+      const authority = authorityOf(args);
+      const mayRun = authority === undefined || tables.isAuthorized(args[0]!, authority);
+      return mayRun ? (run as (...args: never[]) => unknown)(...args) : 'unauthorized';
+    },
+  ]);
+  return Object.fromEntries(authorized) as typeof transactions;
+}
+
+/** The authority of a write: its last argument, or that of the note. Undefined for other methods. */
+export function authorityOf(args: readonly unknown[]): AnyAuthority | undefined {
+  const last = args.at(-1);
+  if (typeof last !== 'object' || last === null) return undefined;
+  // A reader may have an authority, too.
+  if ('authority' in last && 'action' in last) return last.authority as AnyAuthority;
+  return 'kind' in last ? (last as AnyAuthority) : undefined;
 }
 
 /** The connection of one node to the database: it decides when, and whether, a transaction runs and returns. */
@@ -60,16 +79,16 @@ export function openMemoryStore(
   return {
     ...remote,
 
-    async claimReplies(shares, leaseMs) {
+    async claimReplies(shares, leaseMs, queue = 'usual') {
       const token = transactions.nextToken();
-      const claim = () => transactions.claimReplies(shares, leaseMs, token);
-      return link.call('claimReplies', [shares, leaseMs, token], claim).catch((error) => {
+      const claim = () => transactions.claimReplies(shares, leaseMs, token, queue);
+      return link.call('claimReplies', [shares, leaseMs, token, queue], claim).catch((error) => {
         unconfirmed.set(token, steady() + leaseMs);
         throw error;
       });
     },
 
-    async sweepReplies({ attemptsMax, leases }) {
+    async sweepReplies({ leases }) {
       const beforeMs = steady();
       const time = await link.call('readTime', [], () => transactions.readTime());
       const reading = { time, beforeMs, afterMs: steady() };
@@ -77,13 +96,12 @@ export function openMemoryStore(
         at: time,
         jump: clockJump(last, reading),
         unconfirmed: [...unconfirmed.keys()],
-        attemptsMax,
         leases,
       };
-      const failed = await link.call('sweepReplies', [sweep], () => transactions.sweepReplies(sweep));
+      const swept = await link.call('sweepReplies', [sweep], () => transactions.sweepReplies(sweep));
       last = reading;
       for (const [token, endsMs] of unconfirmed) if (steady() > endsMs) unconfirmed.delete(token);
-      return failed;
+      return swept;
     },
 
     releaseOrphanedReplies: async () => [],

@@ -22,7 +22,10 @@ export function memoryRecords(tables: Tables): Sync<Audits & Counts> {
   }
 
   return {
-    writeAudit: (organizationId, note) => tables.note(organizationId, note, clock.now()),
+    writeAudit(organizationId, note) {
+      tables.note(organizationId, note, clock.now());
+      return 'written';
+    },
 
     listAudit(organizationId, { before, traceId, limit }) {
       const isListed = ({ at, id, traceId: trace }: AuditEventRow) =>
@@ -70,8 +73,7 @@ export function memoryRecords(tables: Tables): Sync<Audits & Counts> {
     },
 
     countPrompt(organizationId, userId, { period, personMax, organizationMax }) {
-      const { promptUse, members } = organizations.get(organizationId)!;
-      if (period !== 'mail' && !members.has(userId)) return 'counted';
+      const { promptUse } = organizations.get(organizationId)!;
       const now = clock.now();
       const ms = period === 'minute' ? 60_000 : dayMs;
       const startedAt = now - (now % ms);

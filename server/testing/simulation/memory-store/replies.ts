@@ -1,7 +1,14 @@
 import type { MessageId, OrganizationId } from '../../../src/domain/id.ts';
-import { failedReplyContent, failureReasons } from '../../../src/domain/reply.ts';
+import { crashesOfSuspect, failedReplyContent, failureReasons } from '../../../src/domain/reply.ts';
 import type { clockJump } from '../../../src/storage/clock-jumps.ts';
-import type { FailedReply, Replies, ReplyClaim } from '../../../src/storage/store.ts';
+import type {
+  FailedReply,
+  Replies,
+  ReplyClaim,
+  ReplyName,
+  ReplyQueue,
+  SweptReplies,
+} from '../../../src/storage/store.ts';
 import type { Sync } from './sync.ts';
 import { type ReplyRow, raiseVersion, type Tables, type ThreadRow } from './tables.ts';
 
@@ -10,7 +17,6 @@ interface Sweep {
   readonly at: number;
   readonly jump: ReturnType<typeof clockJump>;
   readonly unconfirmed: readonly number[];
-  readonly attemptsMax: number;
   readonly leases: boolean;
 }
 
@@ -20,9 +26,10 @@ type Transactions = Sync<Omit<Replies, 'claimReplies' | 'sweepReplies' | 'releas
     shares: Parameters<Replies['claimReplies']>[0],
     leaseMs: number,
     token: number,
+    queue: ReplyQueue,
   ): Awaited<ReturnType<Replies['claimReplies']>>;
   readTime(): number;
-  sweepReplies(sweep: Sweep): FailedReply[];
+  sweepReplies(sweep: Sweep): SweptReplies;
 };
 
 export function memoryReplies(tables: Tables): Transactions {
@@ -34,10 +41,9 @@ export function memoryReplies(tables: Tables): Transactions {
     return reply?.held && reply.token === claim.token ? reply : undefined;
   }
 
-  function due(organizationId: OrganizationId, now: number): ReplyRow[] {
+  function due(queue: ReplyQueue, now: number): ReplyRow[] {
     return [...running.values()].filter(
-      ({ thread, held, availableAt }) =>
-        thread.organizationId === organizationId && !held && availableAt <= now,
+      (reply) => !reply.held && reply.availableAt <= now && isSuspect(reply) === (queue === 'suspects'),
     );
   }
 
@@ -62,22 +68,18 @@ export function memoryReplies(tables: Tables): Transactions {
   }
 
   return {
-    organizationsWaiting(after, limit) {
-      const now = clock.peek();
-      const waiting = new Set<OrganizationId>();
-      for (const { held, availableAt, thread } of running.values()) {
-        if (!held && availableAt <= now) waiting.add(thread.organizationId);
-      }
+    organizationsWaiting(after, limit, queue = 'usual') {
+      const waiting = new Set(due(queue, clock.peek()).map(({ thread }) => thread.organizationId));
       const sorted = [...waiting].sort();
       const isLater = (id: OrganizationId) => after !== undefined && id > after;
       return [...sorted.filter(isLater), ...sorted.filter((id) => !isLater(id))].slice(0, limit);
     },
 
-    claimReplies(shares, leaseMs, token) {
+    claimReplies(shares, leaseMs, token, queue) {
       const now = clock.now();
       return shares.flatMap(({ organizationId, limit }) =>
-        due(organizationId, now)
-          .filter(({ deadlineAt }) => deadlineAt > now)
+        due(queue, now)
+          .filter(({ thread, deadlineAt }) => thread.organizationId === organizationId && deadlineAt > now)
           .sort((a, b) => a.availableAt - b.availableAt || (a.id < b.id ? -1 : 1))
           .slice(0, limit)
           .map((reply) => {
@@ -117,38 +119,41 @@ export function memoryReplies(tables: Tables): Transactions {
       return true;
     },
 
-    releaseReply(claim, retry) {
+    releaseReply(claim, why) {
       const reply = claimed(claim);
       if (reply === undefined) return false;
-      const { delayMs, failure } = retry ?? { delayMs: 0, failure: null };
-      const attempts = retry === undefined ? 0 : 1;
-      startOver(reply, { attempts, availableAt: clock.now() + delayMs, failure }, clock.now());
+      const { delayMs, failure } = typeof why === 'object' ? why : { delayMs: 0, failure: null };
+      if (typeof why === 'object') reply.attempts += 1;
+      if (why === 'crash') reply.crashes += 1;
+      startOver(reply, { availableAt: clock.now() + delayMs, failure }, clock.now());
       return true;
     },
 
-    cancelReplies(organizationId, threadId, userId) {
-      if (userId !== undefined && !tables.mayAct(organizationId, { kind: 'user', userId })) return [];
+    cancelReplies(organizationId, threadId) {
       const thread = tables.thread(organizationId, threadId);
       return thread === undefined ? [] : cancelReplies(tables, thread, clock.now());
     },
 
     readTime: () => clock.peek(),
 
-    sweepReplies({ at: until, jump, unconfirmed, attemptsMax, leases }) {
+    sweepReplies({ at: until, jump, unconfirmed, leases }) {
       if (jump !== undefined) makeUpFor(jump, until);
       const failed: FailedReply[] = [];
+      const crashed: ReplyName[] = [];
       for (const reply of [...running.values()]) {
-        const { held, token, attempts, availableAt, deadlineAt } = reply;
+        const { held, token, availableAt, deadlineAt } = reply;
         if (held && unconfirmed.includes(token)) {
           Object.assign(reply, { held: false, availableAt: clock.now() });
         } else if (deadlineAt <= until) {
           failed.push(fail(reply, failureReasons.overdue, clock.now()));
         } else if (leases && held && availableAt <= until) {
-          if (attempts + 1 >= attemptsMax) failed.push(fail(reply, failureReasons.abandoned, clock.now()));
-          else startOver(reply, { attempts: 1, availableAt, failure: reply.failure }, clock.now());
+          const { thread, threadId, id: messageId } = reply;
+          reply.crashes += 1;
+          startOver(reply, { availableAt, failure: reply.failure }, clock.now());
+          crashed.push({ organizationId: thread.organizationId, threadId, messageId });
         }
       }
-      return failed;
+      return { failed, crashed };
     },
 
     endedReplies: (replies) => replies.filter((reply) => tables.reply(reply) === undefined),
@@ -157,7 +162,8 @@ export function memoryReplies(tables: Tables): Transactions {
       const all = [...running.values()];
       const waiting = all.filter(({ held }) => !held).sort((a, b) => a.deadlineAt - b.deadlineAt);
       const oldestWaitingMs = waiting[0] === undefined ? null : clock.peek() - waiting[0].createdAt;
-      return { waiting: waiting.length, held: all.length - waiting.length, oldestWaitingMs };
+      const suspects = all.filter(isSuspect).length;
+      return { waiting: waiting.length, held: all.length - waiting.length, oldestWaitingMs, suspects };
     },
   };
 }
@@ -176,13 +182,12 @@ function end(tables: Tables, reply: ReplyRow, status: ReplyRow['status'], at: nu
   raiseVersion(reply.thread, at);
 }
 
+function isSuspect({ crashes }: ReplyRow): boolean {
+  return crashes >= crashesOfSuspect;
+}
+
 /** The reply waits and keeps nothing of its claim. */
-function startOver(
-  reply: ReplyRow,
-  { attempts, ...waiting }: Pick<ReplyRow, 'attempts' | 'availableAt' | 'failure'>,
-  at: number,
-): void {
+function startOver(reply: ReplyRow, waiting: Pick<ReplyRow, 'availableAt' | 'failure'>, at: number): void {
   Object.assign(reply, { held: false, status: 'in_progress', content: '', steps: [], ...waiting });
-  reply.attempts += attempts;
   raiseVersion(reply.thread, at);
 }

@@ -1,4 +1,5 @@
-import type { Actor, AuditAction, AuditDetail } from '../../../src/domain/audit.ts';
+import type { AuditAction, AuditDetail } from '../../../src/domain/audit.ts';
+import { type Actor, type AnyAuthority, actorOf } from '../../../src/domain/authority.ts';
 import type { Application } from '../../../src/domain/credential.ts';
 import type {
   ApplicationId,
@@ -31,6 +32,7 @@ export interface ReplyRow extends Mutable<AssistantMessage> {
   held: boolean;
   token: number;
   attempts: number;
+  crashes: number;
   /** Held: the end of the lease. Waiting: when it may be claimed. */
   availableAt: number;
   deadlineAt: number;
@@ -104,6 +106,8 @@ export class Tables {
   readonly signingKeys: Mutable<SigningKey>[] = [];
   readonly keysByHash = new Map<string, KeyRow>();
   readonly applications = new Map<ApplicationId, ApplicationRow>();
+  /** Whose they are, by their hash. */
+  readonly sessions = new Map<string, UserId>();
   readonly secrets = new Map<string, Uint8Array>();
   /** Running replies of all organizations. */
   readonly running = new Map<MessageId, ReplyRow>();
@@ -134,11 +138,19 @@ export class Tables {
     return this.#moveSequence;
   }
 
-  /** A person acts in an organization only as a member. */
-  mayAct(organizationId: OrganizationId, actor: Actor): boolean {
-    return (
-      actor.kind !== 'user' || this.organizations.get(organizationId)?.members.has(actor.userId) === true
-    );
+  isAuthorized(organizationId: OrganizationId, authority: AnyAuthority): boolean {
+    const organization = this.organizations.get(organizationId);
+    if (authority.kind === 'key') {
+      const { organization: own, userId, revokedAt } = this.keysByHash.get(authority.keyHash) ?? {};
+      const isLive = revokedAt === null || (revokedAt !== undefined && revokedAt > this.clock.peek());
+      return own === organization && userId === authority.userId && isLive && own?.apiEnabled === true;
+    }
+    if (authority.kind !== 'session') return true;
+    const { userId, sessionHash, role } = authority;
+    const member = organization?.members.get(userId);
+    if (authority.organizationId !== organizationId || this.sessions.get(sessionHash) !== userId)
+      return false;
+    return member !== undefined && (role === 'member' || member.role === role);
   }
 
   thread(organizationId: OrganizationId, threadId: ThreadId): ThreadRow | undefined {
@@ -158,8 +170,9 @@ export class Tables {
     thread.activityAt = at;
   }
 
-  note(organizationId: OrganizationId, note: AuditNote, at: number): void {
-    const { id, actor, action, subject, detail, traceId } = note;
+  note(organizationId: OrganizationId, note: AuditNote<AnyAuthority>, at: number): void {
+    const actor = actorOf(note.authority);
+    const { id, action, subject, detail, traceId } = note;
     this.organizations.get(organizationId)?.audit.push({ id, at, actor, action, subject, detail, traceId });
   }
 }

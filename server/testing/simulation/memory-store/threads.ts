@@ -1,10 +1,8 @@
-import type { Actor } from '../../../src/domain/audit.ts';
-import type { OrganizationId } from '../../../src/domain/id.ts';
+import type { UserId } from '../../../src/domain/id.ts';
 import type { AssistantMessage, Message, UserMessage } from '../../../src/domain/message.ts';
 import { isRunning } from '../../../src/domain/reply.ts';
 import type { Thread } from '../../../src/domain/thread.ts';
-import type { NewReply, NewThread, Reader, Threads, Walks, Writer } from '../../../src/storage/store.ts';
-import { isLive } from './credentials.ts';
+import type { NewReply, NewThread, Reader, Threads, Walks } from '../../../src/storage/store.ts';
 import { cancelReplies } from './replies.ts';
 import type { Sync } from './sync.ts';
 import { type OrganizationRow, type ReplyRow, raiseVersion, type Tables, type ThreadRow } from './tables.ts';
@@ -12,19 +10,8 @@ import { type OrganizationRow, type ReplyRow, raiseVersion, type Tables, type Th
 export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> {
   const { clock } = tables;
 
-  function mayWrite(
-    organizationId: OrganizationId,
-    { userId, keyHash }: Writer,
-    actor: Actor = { kind: 'user', userId },
-  ): boolean {
-    if (keyHash === null) return tables.mayAct(organizationId, actor);
-    const key = tables.keysByHash.get(keyHash);
-    if (key?.organization.id !== organizationId || key.userId !== userId) return false;
-    return key.organization.apiEnabled && isLive(key, clock.peek());
-  }
-
-  function insertThread(organization: OrganizationRow, thread: NewThread, at: number): void {
-    const { id, userId, title, accountId, secondaryId, prompt, messageId } = thread;
+  function insertThread(organization: OrganizationRow, userId: UserId, thread: NewThread, at: number): void {
+    const { id, title, accountId, secondaryId, prompt, messageId } = thread;
     const row: ThreadRow = {
       ...{ organizationId: organization.id, id, userId, title, accountId, secondaryId },
       ...{ createdAt: at, updatedAt: null, published: false, deletedAt: null },
@@ -39,6 +26,7 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> 
     thread: ThreadRow,
     reply: Omit<NewReply, 'budget'> & Pick<NewThread, 'claim'>,
     at: number,
+    crashes = 0,
   ): void {
     const { prompt, replyId: id, replyDeadlineMs, traceId, claim } = reply;
     const shared = { threadId: thread.id, createdAt: at };
@@ -49,7 +37,7 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> 
     const row: ReplyRow = {
       ...shared,
       ...{ id, thread, role: 'assistant', content: '', status: 'in_progress', completedAt: null },
-      ...{ steps: [], sources: null, model: null, attempts: 0 },
+      ...{ steps: [], sources: null, model: null, attempts: 0, crashes },
       ...{ held: claim !== undefined, token: claim?.token ?? 0, availableAt: at + (claim?.leaseMs ?? 0) },
       ...{ deadlineAt: at + replyDeadlineMs, traceId, failure: null, verdict: null },
     };
@@ -58,11 +46,10 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> 
   }
 
   return {
-    createThread(organizationId, thread) {
-      const organization = tables.organizations.get(organizationId);
-      if (organization === undefined || !mayWrite(organizationId, thread)) return { outcome: 'revoked' };
+    createThread(organizationId, thread, { userId }) {
+      const organization = tables.organizations.get(organizationId)!;
       const now = clock.now();
-      const { id: threadId, userId, messageId, replyId, idempotency } = thread;
+      const { id: threadId, messageId, replyId, idempotency } = thread;
       const key = idempotency && `${userId} ${idempotency.key}`;
       const seen = key === undefined ? undefined : organization.idempotency.get(key);
       if (seen !== undefined && seen.expiresAt > now) {
@@ -72,7 +59,7 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> 
           : { outcome: 'key-reused' };
       }
       if (organization.threads.has(thread.id)) throw new Error('the id is taken');
-      insertThread(organization, thread, now);
+      insertThread(organization, userId, thread, now);
       if (key !== undefined && idempotency !== undefined) {
         const { bodyHash, keepMs } = idempotency;
         const made = { bodyHash, threadId, messageId, replyId, createdAt: now, expiresAt: now + keepMs };
@@ -125,11 +112,10 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> 
       return isRunning(latest.status) ? latest.id : null;
     },
 
-    renameThread(organizationId, threadId, writer, title) {
-      if (!mayWrite(organizationId, writer)) return { outcome: 'revoked' };
+    renameThread(organizationId, threadId, title, { userId }) {
       const thread = tables.thread(organizationId, threadId);
       if (thread === undefined) return { outcome: 'missing' };
-      const mine = thread.userId === writer.userId && thread.deletedAt === null;
+      const mine = thread.userId === userId && thread.deletedAt === null;
       if (!mine) return { outcome: 'refused', thread: toThread(thread) };
       thread.title = title;
       tables.move(thread, clock.after());
@@ -137,11 +123,10 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> 
       return { outcome: 'renamed', thread: toThread(thread) };
     },
 
-    deleteThread(organizationId, threadId, writer, note) {
-      if (!mayWrite(organizationId, writer, note.actor)) return { outcome: 'revoked' };
+    deleteThread(organizationId, threadId, note) {
       const thread = tables.thread(organizationId, threadId);
       if (thread === undefined) return { outcome: 'missing' };
-      const mine = thread.userId === writer.userId && thread.deletedAt === null;
+      const mine = thread.userId === note.authority.userId && thread.deletedAt === null;
       if (!mine) return { outcome: 'refused', thread: toThread(thread) };
       const now = clock.now();
       thread.deletedAt = now;
@@ -151,11 +136,10 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> 
       return { outcome: 'deleted', cancelled: cancelReplies(tables, thread, now) };
     },
 
-    restoreThread(organizationId, threadId, userId, withinMs, note) {
+    restoreThread(organizationId, threadId, withinMs, note) {
       const thread = tables.thread(organizationId, threadId);
       const now = clock.now();
-      if (thread?.userId !== userId || thread.deletedAt === null) return 'missing';
-      if (!tables.organizations.get(organizationId)!.members.has(userId)) return 'missing';
+      if (thread?.userId !== note.authority.userId || thread.deletedAt === null) return 'missing';
       if (thread.deletedAt < now - withinMs) return 'missing';
       thread.deletedAt = null;
       tables.organizations.get(organizationId)!.listed.add(thread);
@@ -164,19 +148,18 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> 
       return 'restored';
     },
 
-    addReply(organizationId, threadId, userId, reply) {
+    addReply(organizationId, threadId, reply, { userId }) {
       const thread = tables.thread(organizationId, threadId);
       if (thread === undefined || thread.deletedAt !== null) return { outcome: 'missing' };
       if (thread.userId !== userId) return { outcome: 'refused', thread: toThread(thread) };
-      if (!tables.organizations.get(organizationId)!.members.has(userId)) return { outcome: 'missing' };
-      const { status, createdAt } = latestReply(thread);
+      const { status, createdAt, crashes } = latestReply(thread);
       if (isRunning(status)) return { outcome: 'running' };
       const asked = thread.messages.findLast(({ role }) => role === 'user')!.id;
       if ((reply.prompt?.replaces ?? asked) !== asked) return { outcome: 'outdated' };
       const exceeded = exceededBy(reply, thread);
       if (exceeded !== undefined) return { outcome: 'full', exceeded };
       const at = clock.after(createdAt);
-      insertReply(thread, reply, at);
+      insertReply(thread, reply, at, status === 'completed' ? 0 : crashes);
       raiseVersion(thread, at);
       if (reply.prompt !== null) tables.move(thread, at);
       return { outcome: 'added' };
@@ -192,7 +175,6 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> 
     },
 
     setThreadPublished(organizationId, threadId, published, note) {
-      if (!tables.mayAct(organizationId, note.actor)) return 'missing';
       const thread = tables.thread(organizationId, threadId);
       if (thread === undefined || thread.deletedAt !== null) return 'missing';
       if (thread.published === published) return 'done';
