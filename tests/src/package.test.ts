@@ -87,12 +87,13 @@ describe('The packed files, installed in an empty folder', () => {
     const files = {
       'dog.md': '# The dog\n\nIt barks.',
       'dog.pdf': smallPdf('The shop dog'),
-      'dog.1': '.TH DOG 1\nThe dog.',
+      'dog.html': '<p>The dog sleeps.',
+      'dog.txt': 'The dog eats.',
     };
     for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
     const words = ['doc', 'add', 'Demo', ...Object.keys(files)];
     const { stdout } = await run(skein, words, { cwd: folder, env: cleanEnvironment({}) });
-    assert.equal(stdout.match(/^doc_\w+ +1 passage /gm)?.length, 3, stdout);
+    assert.equal(stdout.match(/^doc_\w+ +1 passage /gm)?.length, 4, stdout);
   });
 
   it('keep their data in the folder where the service was started', () => {

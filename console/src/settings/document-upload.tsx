@@ -52,7 +52,7 @@ export function DocumentUpload({ endings }: DocumentUploadProps) {
           <div>
             <Text fw={500}>Drop files here or click to choose</Text>
             <Text size="sm" c="dimmed">
-              {formats(endings)}, up to {sizeMax} each. A file with the same name replaces the existing one.
+              {endings.join(', ')}, up to {sizeMax} each. A file with the same name replaces the existing one.
             </Text>
           </div>
         </Group>
@@ -165,13 +165,5 @@ function hasEnding(name: string | undefined, endings: readonly string[]): boolea
 }
 
 function unreadable(endings: readonly string[]) {
-  return { code: 'unreadable', message: `Unsupported file type. Use ${formats(endings)}` };
-}
-
-/** `.md, .txt, manual pages (.1–.8)` */
-function formats(endings: readonly string[]): string {
-  const isSection = (ending: string) => /^\.\d$/.test(ending);
-  const sections = endings.filter(isSection);
-  const manual = sections.length > 0 ? [`manual pages (${sections[0]}–${sections.at(-1)})`] : [];
-  return [...endings.filter((ending) => !isSection(ending)), ...manual].join(', ');
+  return { code: 'unreadable', message: `Unsupported file type. Use ${endings.join(', ')}` };
 }

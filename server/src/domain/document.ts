@@ -66,15 +66,13 @@ const formats = new Map<string, DocumentFormat>([
   ...['.txt', '.text'].map((ending) => [ending, 'plain text'] as const),
   ...['.html', '.htm'].map((ending) => [ending, 'html'] as const),
   ['.pdf', 'pdf'],
-  // Manual pages, by section.
-  ...['.1', '.2', '.3', '.4', '.5', '.6', '.7', '.8'].map((ending) => [ending, 'plain text'] as const),
 ]);
 
 export const documentEndings: readonly string[] = [...formats.keys()];
-export const supportedTypes = '.md, .txt, .html, .pdf, or a manual page (.1 to .8)';
+export const supportedTypes = '.md, .txt, .html, or .pdf';
 
+/** A digit is the section of a manual page, such as `ls.1`: no longer accepted, but still found if it was stored before. */
 const ending = /\.(?:[a-z]+|\d)$/i;
-/** Linux installs manual pages as `ls.1.gz`. */
 const compressed = /\.(?:gz|bz2|xz|zst|zip)$/i;
 
 /** The format of a file, by its extension. Throws an `UnreadableDocument` for an unknown extension. */

@@ -140,9 +140,7 @@ describe('The documents page', () => {
     const upload = (name: string) =>
       page.getByRole('list', { name: 'Uploads' }).getByRole('listitem').filter({ hasText: name });
     await shown(upload('returns.md').getByText(/^Added, 1 passage/));
-    await shown(
-      upload('photo.png').getByText(/Unsupported file type\. Use \.md, .*, manual pages \(\.1–\.8\)$/),
-    );
+    await shown(upload('photo.png').getByText(/Unsupported file type\. Use \.md, .*, \.pdf$/));
     await shown(upload('broken.pdf').getByText(/PDF|read/i));
     await shown(row('returns.md').getByText('acme-eu'));
     assert.equal(await row('broken.pdf').count(), 0);

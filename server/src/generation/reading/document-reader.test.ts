@@ -100,13 +100,15 @@ describe('reading any file', () => {
   });
 
   it('says why a file cannot be read', async () => {
-    const kind = 'has an unsupported file type: use .md, .txt, .html, .pdf, or a manual page (.1 to .8)';
+    const kind = 'has an unsupported file type: use .md, .txt, .html, or .pdf';
     const tooMuch = 'contains more than 5,000,000 characters of text: split it';
     const renamed = 'is a ZIP archive or an Office document: save it as PDF or text';
     const cases: [name: string, file: Uint8Array | string, message: string][] = [
       ['a.docx', 'x', kind],
       ['README', 'x', kind],
-      ['ls.1.gz', 'x', 'is compressed: unpack it first'],
+      ['ls.1', '.TH LS 1\n.SH NAME\nls', kind],
+      ['ls.8', 'LS(8)', kind],
+      ['a.txt.gz', 'x', 'is compressed: unpack it first'],
       ['a.constructor', 'x', kind],
       ['a.md', '', 'is empty'],
       ['a.md', ' \n\n', 'contains no text'],

@@ -2,6 +2,37 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { reads, readText } from '../../../testing/reads.ts';
 
+const printedPage = `LS(1)\t\t\t User Commands\t\t\t LS(1)
+
+NAME
+       ls - list directory contents
+
+DESCRIPTION
+       List  information  about  the FILEs.  Sort entries if none  is  speci\u2010
+       fied.
+
+       -a, --all
+\t      do not ignore entries starting with .
+
+       -c     with -lt: sort by ctime;
+\t      otherwise: sort
+
+\t      A second paragraph.
+
+       -h
+       --human
+              print sizes like 1K
+
+       The SIZE argument is an integer.
+
+ENVIRONMENT
+       o   One
+
+       o   Two
+
+GNU coreutils 9.1		  April 2022				 LS(1)
+`;
+
 describe('reading Markdown', () => {
   reads(
     'reads the title and the URL in the front matter',
@@ -152,6 +183,30 @@ describe('reading plain text', () => {
     'keeps columns, and removes the bold print of terminals',
     ['a.txt', 'T\u0008Two of them.\n\na      b\nc      d'],
     [': Two of them.\n\n```\na      b\nc      d\n```'],
+  );
+  reads(
+    'makes a passage of each option of a page that `man` printed',
+    ['page.txt', printedPage],
+    [
+      'NAME: ls - list directory contents',
+      'DESCRIPTION: List information about the FILEs. Sort entries if none is specified.',
+      'DESCRIPTION: -a, --all\ndo not ignore entries starting with .',
+      'DESCRIPTION: -c\nwith -lt: sort by ctime; otherwise: sort\n\nA second paragraph.',
+      'DESCRIPTION: -h, --human\nprint sizes like 1K',
+      'DESCRIPTION: The SIZE argument is an integer.',
+      'ENVIRONMENT: - One\n- Two',
+    ],
+    { title: 'ls(1)' },
+  );
+  reads(
+    'keeps a line that ends with the name of the page, unless it starts at the edge',
+    [
+      'page.txt',
+      'TAR(1)          GNU TAR Manual          TAR(1)\n\nNAME\n       tar - an archiver\n\nNOTES\n' +
+        '       Never extract them as root with TAR(1)\n       unless you trust them.\n\nTAR 1.34        2026        TAR(1)\n',
+    ],
+    ['NAME: tar - an archiver', 'NOTES: Never extract them as root with TAR(1) unless you trust them.'],
+    { title: 'tar(1)' },
   );
 
   it('keeps long questions that share an answer', async () => {

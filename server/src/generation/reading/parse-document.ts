@@ -3,7 +3,6 @@ import { defaultLimits, type Limits } from '../../domain/limits.ts';
 import { checkPassageCount, checkTextLength, evenSpaces, type Reading, termLevel } from './blocks.ts';
 import { cleanText, declaredEncoding, decodeText } from './decode-text.ts';
 import { readHtml } from './html.ts';
-import { isManualSource, readManualPage } from './manual-page.ts';
 import { readMarkdown } from './markdown.ts';
 import { readPdf } from './pdf.ts';
 import { readPlainText } from './plain-text.ts';
@@ -39,8 +38,7 @@ async function readingOf(name: string, bytes: Uint8Array, limits: Limits): Promi
   if (format === 'html') return readHtml(decodeText(bytes, declaredEncoding(bytes)));
   const text = decodeText(bytes);
   checkTextLength(text.length, limits);
-  if (format === 'markdown') return readMarkdown(text, limits);
-  return isManualSource(text) ? readManualPage(text) : readPlainText(text);
+  return format === 'markdown' ? readMarkdown(text, limits) : readPlainText(text);
 }
 
 /** The title in the document's metadata, else its first heading if that is of the first level, else the file's name. */
