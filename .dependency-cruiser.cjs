@@ -39,8 +39,8 @@ module.exports = {
     only(
       'usecases',
       `${source}/usecases/`,
-      [`${source}/domain/`, `${source}/storage/store\\.ts$`],
-      'A use case knows the domain and the store port; adapters, clocks and libraries come in through its context.',
+      [`${source}/domain/`, `${source}/storage/store\\.ts$`, `${source}/replies/(index|reply-signals)\\.ts$`],
+      'A use case knows the domain, the store port and the reply engine; adapters, clocks and libraries come in through its context.',
     ),
     only(
       'shared-sql',
@@ -80,20 +80,19 @@ module.exports = {
       'The PostgreSQL adapter knows the domain, its port and its driver, and never another adapter.',
     ),
     only(
-      'worker',
-      `${source}/generation/(worker|reply-slots|reply-writer|retry-store)\\.ts$`,
+      'replies',
+      `${source}/replies/`,
       [
         `${source}/(domain|usecases)/`,
         `${source}/storage/store\\.ts$`,
-        `${source}/generation/model\\.ts$`,
-        '^timers/promises$',
+        `${source}/generation/(model|retry-store)\\.ts$`,
       ],
-      'The worker knows the domain, the use cases and the ports: which model and which store it has is decided in compose.ts.',
+      'The reply engine knows the domain and the ports: which model and which store it has is decided in compose.ts.',
     ),
     only(
       'otlp',
       `${source}/otlp/`,
-      [`${source}/usecases/telemetry\\.ts$`, '^node_modules/@opentelemetry/'],
+      [`${source}/domain/telemetry\\.ts$`, '^node_modules/@opentelemetry/'],
       'OTLP imports the tracing port and its own libraries, and is loaded only if a receiver is configured.',
     ),
     {

@@ -16,12 +16,14 @@ import { loadOnce } from './domain/load-once.ts';
 import type { ConfiguredModel } from './domain/reply.ts';
 import { retentionMs } from './domain/retention.ts';
 import { explainFault } from './domain/store-fault.ts';
+import { noTelemetry, noTracing, type Telemetry, type Tracing } from './domain/telemetry.ts';
 import { documentReader } from './generation/reading/document-reader.ts';
 import { termOf, wordsOf } from './generation/retrieval/terms.ts';
 import type { PassageSource } from './generation/threads/model-thread.ts';
 import type { ModelThreads } from './generation/threads/model-threads.ts';
 import type { Log } from './log.ts';
 import { createSmtpMailer } from './mail/smtp.ts';
+import { ReplySignals } from './replies/index.ts';
 import { createAccessTokens } from './security/access-tokens.ts';
 import { createPasswords } from './security/passwords.ts';
 import { createSeal } from './security/seal.ts';
@@ -32,10 +34,8 @@ import { machineClock } from './storage/sqlite/store-time.ts';
 import type { Store, StoreWatch } from './storage/store.ts';
 import type { Context } from './usecases/context.ts';
 import { recordReplies, requestRecorder } from './usecases/organization/request-recorder.ts';
-import { ReplySignals } from './usecases/replies/reply-signals.ts';
 import { Signals } from './usecases/signals.ts';
 import type { SurfaceContext } from './usecases/surface-context.ts';
-import { noTelemetry, noTracing, type Telemetry, type Tracing } from './usecases/telemetry.ts';
 import { createFollowedThreads } from './usecases/threads/followed-threads.ts';
 import { machineTimers } from './usecases/timers.ts';
 
@@ -193,7 +193,7 @@ export { StoreInUse };
 
 export async function startWorker(config: Config, context: Context, log: Logger) {
   const settings = { concurrency: config.limits.replyConcurrency, leaseMs: config.replyLeaseMs };
-  const { ReplyWorker } = await import('./generation/worker.ts');
+  const { ReplyWorker } = await import('./replies/index.ts');
   const { isolatedModel } = await import('./generation/isolation/isolated-model.ts');
   const { store, tracing } = context;
   const usual = await createModel(modelSettings(config), store, tracing.headers);

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { startWorker } from '../compose.ts';
 import type { Log } from '../log.ts';
+import { keepTending } from '../replies/index.ts';
 import { makeExampleQuestions, sweepDocuments } from '../usecases/documents/documents.ts';
 import { enforceRetention } from '../usecases/organization/removal.ts';
 import { sendMails } from '../usecases/people/mails.ts';
 import { sendPasswordLinks } from '../usecases/people/members.ts';
 import { noteFailedSignIns } from '../usecases/people/passwords.ts';
-import { keepTending } from '../usecases/replies/tend-replies.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { indexThreads } from '../usecases/threads/index-threads.ts';
 

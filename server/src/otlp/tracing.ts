@@ -23,7 +23,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { SpanAttributes, Tracing } from '../usecases/telemetry.ts';
+import type { SpanAttributes, Tracing } from '../domain/telemetry.ts';
 
 /** How many requests are remembered, so that a reply joins the trace that its caller started. */
 const requestsMax = 10_000;

@@ -9,11 +9,11 @@ import type { Mailer } from '../domain/mail.ts';
 import type { Principal, UserPrincipal } from '../domain/principal.ts';
 import type { RetentionMs } from '../domain/retention.ts';
 import type { IdentityProvider, KnownDevice } from '../domain/sign-in.ts';
+import type { Telemetry, Tracing } from '../domain/telemetry.ts';
+import type { ReplySignals } from '../replies/reply-signals.ts';
 import type { Store } from '../storage/store.ts';
 import type { RequestRecorder } from './organization/request-recorder.ts';
-import type { ReplySignals } from './replies/reply-signals.ts';
 import type { Signals } from './signals.ts';
-import type { Telemetry, Tracing } from './telemetry.ts';
 import type { FollowedThreads } from './threads/followed-threads.ts';
 import type { Timers } from './timers.ts';
 

@@ -4,7 +4,7 @@ import type { Message } from '../../src/domain/message.ts';
 import type { MemberRole } from '../../src/domain/organization.ts';
 import type { UserPrincipal } from '../../src/domain/principal.ts';
 import type { Context } from '../../src/usecases/context.ts';
-import { addReply, cancelReply } from '../../src/usecases/replies/replies.ts';
+import { addReply, cancelReply } from '../../src/usecases/threads/change-replies.ts';
 import {
   deleteThread,
   publishOwnThread,

@@ -1,6 +1,6 @@
 import type { Context } from '../../src/usecases/context.ts';
-import { findRunningReply, waitForReply } from '../../src/usecases/replies/replies.ts';
 import { followThread } from '../../src/usecases/threads/follow-thread.ts';
+import { findRunningReply, waitForReply } from '../../src/usecases/threads/wait-for-reply.ts';
 import { checkRead, inConsole, readThread } from './callers.ts';
 import type { SimulatedNode } from './node.ts';
 import { nameOf } from './oracle.ts';

@@ -2,13 +2,17 @@ import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { createIdGenerator, type ThreadId } from '../../src/domain/id.ts';
 import { defaultLimits } from '../../src/domain/limits.ts';
-import { type Models, ReplyWorker } from '../../src/generation/worker.ts';
+import { noTelemetry, noTracing } from '../../src/domain/telemetry.ts';
+import {
+  keepTending,
+  type Models,
+  ReplySignals,
+  ReplyWorker,
+  relaySignals,
+} from '../../src/replies/index.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { Context } from '../../src/usecases/context.ts';
-import { ReplySignals } from '../../src/usecases/replies/reply-signals.ts';
-import { keepTending, relaySignals } from '../../src/usecases/replies/tend-replies.ts';
 import { Signals } from '../../src/usecases/signals.ts';
-import { noTelemetry, noTracing } from '../../src/usecases/telemetry.ts';
 import { createFollowedThreads } from '../../src/usecases/threads/followed-threads.ts';
 import type { Timers } from '../../src/usecases/timers.ts';
 import type { SimulatedProcess } from './event-loop.ts';

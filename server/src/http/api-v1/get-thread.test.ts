@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { by, newFollowUp, note, operator, principalOf, World } from '../../../testing/contract/fixture.ts';
 import type { Principal, UserPrincipal } from '../../domain/principal.ts';
+import { noTelemetry, noTracing } from '../../domain/telemetry.ts';
+import { ReplySignals } from '../../replies/index.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { NewThread, Store } from '../../storage/store.ts';
-import { ReplySignals } from '../../usecases/replies/reply-signals.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
-import { noTelemetry, noTracing } from '../../usecases/telemetry.ts';
 import { getThreadRoute } from './get-thread.ts';
 
 describe('The ETag of a thread', () => {

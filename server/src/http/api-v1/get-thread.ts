@@ -1,5 +1,5 @@
-import { findRunningReply, waitForReply } from '../../usecases/replies/replies.ts';
 import { getThread, getThreadVersion, type LargeThread } from '../../usecases/threads/get-thread.ts';
+import { findRunningReply, waitForReply } from '../../usecases/threads/wait-for-reply.ts';
 import type { Piece } from '../long-responses.ts';
 import { entityTag, matchesEntityTag, preferredWaitSeconds } from '../request.ts';
 import { defineRoute } from '../route.ts';

@@ -11,6 +11,7 @@ import {
   testQuestion,
 } from '../../usecases/documents/documents.ts';
 import { readFirstSteps } from '../../usecases/organization/organization.ts';
+import { testModel } from '../../usecases/organization/test-model.ts';
 import {
   type AddedMember,
   addMember,
@@ -20,7 +21,6 @@ import {
   listMembers,
   removeMember,
 } from '../../usecases/people/members.ts';
-import { testModel } from '../../usecases/replies/replies.ts';
 import type { Piece } from '../long-responses.ts';
 import { present, Type, text, textFormat } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute, type MemberCall } from './route.ts';

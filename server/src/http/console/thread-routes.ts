@@ -4,14 +4,8 @@ import { plainText } from '../../domain/excerpt.ts';
 import type { UserId } from '../../domain/id.ts';
 import { formerMember } from '../../domain/organization.ts';
 import { type Thread, undoMs } from '../../domain/thread.ts';
-import { limitPrompts } from '../../usecases/replies/limit-prompts.ts';
-import {
-  addReply,
-  cancelReply,
-  listRatings,
-  listUnanswered,
-  rateReply,
-} from '../../usecases/replies/replies.ts';
+import { limitPrompts } from '../../usecases/organization/limit-prompts.ts';
+import { addReply, cancelReply } from '../../usecases/threads/change-replies.ts';
 import {
   deleteThread,
   publishOwnThread,
@@ -21,6 +15,7 @@ import {
 import { createThread } from '../../usecases/threads/create-thread.ts';
 import { findHome, getThreadView } from '../../usecases/threads/get-thread.ts';
 import { listAccounts, listThreads } from '../../usecases/threads/list-threads.ts';
+import { listRatings, listUnanswered, rateReply } from '../../usecases/threads/rate-replies.ts';
 import { searchThreads, summarizeThreads, type ThreadRow } from '../../usecases/threads/search-threads.ts';
 import { type Pieces, whileConnected } from '../long-responses.ts';
 import { pageQuery, Type, text } from '../schema.ts';

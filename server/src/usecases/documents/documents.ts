@@ -11,8 +11,8 @@ import { counted, inOneLine, visibleCharacter, withoutInvisible } from '../../do
 import { authorize } from '../authorize.ts';
 import type { Context, OrganizationCall } from '../context.ts';
 import { auditNote, type Change, missingIn, type UserChange } from '../organization/audit-log.ts';
+import { limitPrompts } from '../organization/limit-prompts.ts';
 import { recordAction } from '../organization/record-action.ts';
-import { limitPrompts } from '../replies/limit-prompts.ts';
 import { nextTurn } from '../turns.ts';
 
 interface DocumentFile {

@@ -9,12 +9,12 @@ import { loggedRequest, operator, trafficReport, World } from '../../../testing/
 import { createIdGenerator, type OrganizationId } from '../../domain/id.ts';
 import { mailCounters } from '../../domain/mail.ts';
 import { retentionMs } from '../../domain/retention.ts';
+import { noTelemetry } from '../../domain/telemetry.ts';
 import { dayMs, hourMs, utcDay } from '../../domain/time.ts';
 import { newest } from '../../storage/sql/audit.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
-import { noTelemetry } from '../telemetry.ts';
 import type { Change } from './audit-log.ts';
 import { enforceRetention, purgeOrganization, purgePerson, surveyRetention } from './removal.ts';
 

@@ -1,12 +1,12 @@
 import { rateLimited } from '../../domain/errors.ts';
 import { type Mail, type MailError, mailAttemptsMax, mailCounters, mailRetryMs } from '../../domain/mail.ts';
+import type { Log } from '../../domain/telemetry.ts';
 import { cutText, inOneLine, withoutInvisible } from '../../domain/text.ts';
 import { iso } from '../../domain/time.ts';
 import type { ClaimedMail } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type Change } from '../organization/audit-log.ts';
-import { countUse } from '../replies/limit-prompts.ts';
-import type { Log } from '../telemetry.ts';
+import { countUse } from '../organization/limit-prompts.ts';
 
 const atOnceMax = 4;
 /** Longer than an attempt may take. An email of a killed process is sent after this long. */

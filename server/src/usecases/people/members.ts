@@ -6,13 +6,13 @@ import { invalid, notFound, organizationNotFound, rateLimited, ServiceError } fr
 import type { UserId } from '../../domain/id.ts';
 import { deviceCounter, mailCounters } from '../../domain/mail.ts';
 import { type Member, type MemberRole, normalizeEmail } from '../../domain/organization.ts';
+import type { Log } from '../../domain/telemetry.ts';
 import { counted } from '../../domain/text.ts';
 import { dayMs, secondsUntilReset } from '../../domain/time.ts';
 import type { Membership, NewInvitation, NewMember } from '../../storage/store.ts';
 import { authorize } from '../authorize.ts';
 import type { Context, LinkRequest, OrganizationCall } from '../context.ts';
 import { auditNote, type Change, withCommand } from '../organization/audit-log.ts';
-import type { Log } from '../telemetry.ts';
 import { limitMails, sealLink } from './mails.ts';
 import { otherMemberships } from './sessions.ts';
 

@@ -2,10 +2,10 @@ import { notFound, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type ThreadId } from '../../domain/id.ts';
 import { changeRefused } from '../../domain/principal.ts';
 import { type Thread, undoMs } from '../../domain/thread.ts';
+import { reportEnded } from '../../replies/index.ts';
 import { authorize } from '../authorize.ts';
 import type { PersonCall } from '../context.ts';
 import { auditNote, type Change, type UserChange } from '../organization/audit-log.ts';
-import { reportEnded } from '../replies/tend-replies.ts';
 import { findOwnThread, findReadableThread } from './get-thread.ts';
 
 export async function renameThread(call: PersonCall, threadId: string, title: string): Promise<Thread> {

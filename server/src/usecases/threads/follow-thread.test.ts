@@ -9,12 +9,12 @@ import { by, noteBy, type PersonsThread, principalOf, World } from '../../../tes
 import { createIdGenerator } from '../../domain/id.ts';
 import type { Message } from '../../domain/message.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
+import { noTelemetry, noTracing } from '../../domain/telemetry.ts';
+import { ReplySignals } from '../../replies/index.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { ClaimedReply, ReplyProgress, Store } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
-import { ReplySignals } from '../replies/reply-signals.ts';
 import { Signals } from '../signals.ts';
-import { noTelemetry, noTracing } from '../telemetry.ts';
 import { machineTimers } from '../timers.ts';
 import { deleteThread, publishOwnThread, renameThread } from './change-thread.ts';
 import { followThread, type ThreadEvent } from './follow-thread.ts';

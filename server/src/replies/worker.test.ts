@@ -16,10 +16,10 @@ import {
 } from '../../testing/worker-fixture.ts';
 import type { AssistantMessage } from '../domain/message.ts';
 import { failedReplyContent, failureReasons } from '../domain/reply.ts';
-import { tendReplies } from '../usecases/replies/tend-replies.ts';
-import { noTelemetry } from '../usecases/telemetry.ts';
-import { type Model, ModelError } from './model.ts';
-import { scriptedModel } from './models/scripted.ts';
+import { noTelemetry } from '../domain/telemetry.ts';
+import { type Model, ModelError } from '../generation/model.ts';
+import { scriptedModel } from '../generation/models/scripted.ts';
+import { tendReplies } from './tend-replies.ts';
 
 describe('The reply worker', () => {
   useWorkers();

@@ -1,5 +1,5 @@
-import type { OrganizationId } from '../domain/id.ts';
-import type { RetentionKind } from '../domain/retention.ts';
+import type { OrganizationId } from './id.ts';
+import type { RetentionKind } from './retention.ts';
 
 /** Never throws, never waits. Labels come from small closed sets, never ids: the number of time series is bounded. */
 export interface Telemetry {
@@ -70,7 +70,7 @@ export interface Tracing {
   readonly request?: (
     traceId: string,
     method: string,
-    headers: NodeJS.Dict<string | string[]>,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
     fromTrustedProxy: boolean,
   ) => RequestSpan;
   /** Runs `work` as a span of the current trace. Outside a trace it only runs it. */

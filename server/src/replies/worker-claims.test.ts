@@ -18,12 +18,12 @@ import {
 import type { AssistantMessage } from '../domain/message.ts';
 import type { UserPrincipal } from '../domain/principal.ts';
 import { crashesOfSuspect, suspectSlots } from '../domain/reply.ts';
+import { type Model, ModelError } from '../generation/model.ts';
+import { scriptedModel } from '../generation/models/scripted.ts';
 import type { NewThread } from '../storage/store.ts';
-import { cancelReply } from '../usecases/replies/replies.ts';
-import { tendReplies } from '../usecases/replies/tend-replies.ts';
+import { cancelReply } from '../usecases/threads/change-replies.ts';
 import { deleteThread } from '../usecases/threads/change-thread.ts';
-import { type Model, ModelError } from './model.ts';
-import { scriptedModel } from './models/scripted.ts';
+import { tendReplies } from './tend-replies.ts';
 
 interface Asked {
   readonly thread: NewThread;

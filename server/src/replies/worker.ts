@@ -3,16 +3,16 @@ import type { OrganizationId } from '../domain/id.ts';
 import { timerMsMax } from '../domain/limits.ts';
 import type { Message } from '../domain/message.ts';
 import { retryDelayMs, shareSlots, suspectSlots, takeTurns } from '../domain/reply.ts';
+import type { AttemptOutcome, Log } from '../domain/telemetry.ts';
+import { type Model, ModelError, untilAborted } from '../generation/model.ts';
+import { retryStore } from '../generation/retry-store.ts';
 import type { ClaimedReply, ReplyClaim } from '../storage/store.ts';
 import type { Context } from '../usecases/context.ts';
-import type { ReplyTaker, ReservedSlot } from '../usecases/replies/reply-signals.ts';
-import { releaseOrphanedReplies, replyFailedNote, replyForLog } from '../usecases/replies/tend-replies.ts';
-import type { AttemptOutcome, Log } from '../usecases/telemetry.ts';
 import { messagesInTurns } from '../usecases/threads/get-thread.ts';
-import { type Model, ModelError, untilAborted } from './model.ts';
+import type { ReplyTaker, ReservedSlot } from './reply-signals.ts';
 import { ReplySlots } from './reply-slots.ts';
 import { type ReplyWriter, replyWriter } from './reply-writer.ts';
-import { retryStore } from './retry-store.ts';
+import { releaseOrphanedReplies, replyFailedNote, replyForLog } from './tend-replies.ts';
 
 export interface WorkerSettings {
   readonly concurrency: number;

@@ -1,6 +1,6 @@
-import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
-import type { ClaimedReply, NewThread, ReplyClaim, ReplyName, ReplyNotice } from '../../storage/store.ts';
-import { Signals } from '../signals.ts';
+import type { MessageId, OrganizationId, ThreadId } from '../domain/id.ts';
+import type { ClaimedReply, NewThread, ReplyClaim, ReplyName, ReplyNotice } from '../storage/store.ts';
+import { Signals } from '../usecases/signals.ts';
 
 export interface ReplyTaker {
   /** Call this when a reply may be waiting. */

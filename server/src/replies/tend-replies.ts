@@ -1,8 +1,8 @@
-import type { OwnAuthority } from '../../domain/authority.ts';
-import type { AuditNote, FailedReply, ReplyName, ReplyNotice, SweptReplies } from '../../storage/store.ts';
-import type { Context } from '../context.ts';
-import { auditNote } from '../organization/audit-log.ts';
-import type { Log } from '../telemetry.ts';
+import type { OwnAuthority } from '../domain/authority.ts';
+import type { Log } from '../domain/telemetry.ts';
+import type { AuditNote, FailedReply, ReplyName, ReplyNotice, SweptReplies } from '../storage/store.ts';
+import type { Context } from '../usecases/context.ts';
+import { auditNote } from '../usecases/organization/audit-log.ts';
 
 /** Above this many watched replies, each round checks a quarter of them. */
 const checkedAtOnceMax = 1000;
