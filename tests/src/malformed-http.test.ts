@@ -144,9 +144,9 @@ describe('Malformed HTTP', () => {
   it('rejects a body whose Content-Length is too large, before and while it arrives', async () => {
     const tooLarge = `Content-Length: ${1024 * 1024 + 1}`;
     const head = request('POST /api/v1/threads', ['Content-Type: application/json', tooLarge]);
-    await refused(head, 400, /must have at most 1,048,576 bytes/);
+    await refused(head, 400, /must be at most 1,048,576 bytes/);
     for (const size of [1024 * 1024 + 1, 16 * 1024 * 1024])
-      await refused(create('x'.repeat(size)), 400, /must have at most 1,048,576 bytes/);
+      await refused(create('x'.repeat(size)), 400, /must be at most 1,048,576 bytes/);
   });
 
   it('rejects a chunked body once it is too large', async () => {
@@ -155,16 +155,16 @@ describe('Malformed HTTP', () => {
       'Transfer-Encoding: chunked',
     ]);
     const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
-    await refused(head + chunk.repeat(17), 400, /must have at most 1,048,576 bytes/);
+    await refused(head + chunk.repeat(17), 400, /must be at most 1,048,576 bytes/);
   });
 
   it('rejects headers that are too large with the error envelope, even if the client keeps sending', async () => {
     for (const size of [17_000, 5_000_000])
-      await refused(request('GET /api/v1/threads', [`X: ${'h'.repeat(size)}`]), 400, /exceed/);
+      await refused(request('GET /api/v1/threads', [`X: ${'h'.repeat(size)}`]), 400, /headers are too large/);
     const withHeaders = (count: number) => request('GET /api/v1/threads', Array(count - 2).fill('a: b'));
     assert.equal((await exchange(withHeaders(100)))[0]?.status, 200);
-    await refused(withHeaders(101), 400, /or 100 headers/);
-    await refused(request(`GET /api/v1/threads/${'a'.repeat(17_000)}`), 400, /exceed/);
+    await refused(withHeaders(101), 400, /and 100 headers/);
+    await refused(request(`GET /api/v1/threads/${'a'.repeat(17_000)}`), 400, /headers are too large/);
   });
 
   it('rejects an unknown HTTP method, and returns NOT_FOUND for a known one that the path does not support', async () => {
@@ -421,7 +421,7 @@ describe('Malformed HTTP', () => {
           try {
             const answer = await connection.answer();
             assert.equal(answer.status, 400);
-            assert.match(assertEnvelope(answer), /too long/);
+            assert.match(assertEnvelope(answer), /Timed out/);
             assert.ok(Date.now() - began >= requestTimeoutMs);
           } finally {
             clearInterval(trickle);

@@ -118,17 +118,20 @@ describe('The pages for operators', () => {
     assert.equal(limits['Characters of an `Idempotency-Key`'], 255);
     assert.equal(
       await refusal('/api/v1/threads', { headers: { 'x-long': 'x'.repeat(16_384) } }),
-      '400 The request line and headers exceed 16,384 bytes or 100 headers.',
+      '400 Request headers are too large. The limit is 16,384 bytes and 100 headers.',
     );
     assert.equal(
       await refusal('/api/v1/threads', { method: 'POST', body: deep(33) }),
-      '400 body: is nested deeper than 32 levels.',
+      '400 Request body must be nested at most 32 levels deep.',
     );
-    assert.match(await refusal('/api/v1/threads?limit=101', {}), /^400 limit: must be at most 100/);
+    assert.match(
+      await refusal('/api/v1/threads?limit=101', {}),
+      /^400 `limit` must be an integer from 1 to 100\./,
+    );
     const headers = { 'idempotency-key': 'x'.repeat(256) };
     assert.match(
       await refusal('/api/v1/threads', { method: 'POST', body: '{"prompt":"Hello"}', headers }),
-      /^400 idempotency-key: must have at most 255 characters/,
+      /^400 `Idempotency-Key` must be a string with 1 to 255 characters/,
     );
   });
 

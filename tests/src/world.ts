@@ -147,8 +147,9 @@ export function assertFails(answer: ApiResponse, code: keyof typeof statusOfCode
 /** Fails unless the error is `INVALID_PARAMS` and its message names the field. */
 export function assertInvalid(answer: ApiResponse, field: string, what = ''): void {
   assertFails(answer, 'INVALID_PARAMS', what);
+  const name = field === 'body' ? 'Request body' : `\`${field}\``;
   assert.ok(
-    answer.body.error.message.includes(`${field}:`),
+    answer.body.error.message.includes(name),
     `${what} must name ${field}: ${answer.body.error.message}`,
   );
 }

@@ -201,10 +201,10 @@ function enterOrganization({ organizations }: Json<'session'>, name: string): vo
   if (only !== undefined && others.length === 0) switchOrganization(only.id);
 }
 
-/** The service's message about the password: "password: must …". */
+/** The service's message about the password: "The password must …". */
 function passwordFault(error: Error | null): string | null {
-  const fault = error instanceof ApiError && /^password: (.*)$/s.exec(error.message)?.[1];
-  return fault ? `The password ${fault}` : null;
+  const isFault = error instanceof ApiError && error.message.startsWith('The password ');
+  return isFault ? error.message : null;
 }
 
 function Refused({ error, resets }: { error: Error; resets: boolean }) {

@@ -61,6 +61,7 @@ export function openCursor<Next extends object>(
 ): Next | undefined {
   if (cursor === undefined) return undefined;
   const text = seal.open(JSON.stringify([version, ...listing]), cursor);
-  if (text === undefined) throw invalid('cursor: was not returned by this listing.');
+  if (text === undefined)
+    throw invalid('`cursor` does not belong to this list. Restart the list without `cursor`.');
   return JSON.parse(text) as Next;
 }

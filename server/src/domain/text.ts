@@ -54,10 +54,10 @@ export function checkName(subject: string, name: string, lengthMin: number): voi
   const refuse = (fault: string) => {
     throw invalid(`${subject} ${fault}.`);
   };
-  if (!isStorable(name)) refuse('must not contain NUL or a lone surrogate');
+  if (!isStorable(name)) refuse('must not contain NUL characters or unpaired surrogates');
   // A name with them could imitate another name.
   if (printable(name) !== name) refuse('must not contain control characters');
-  if (name !== '' && !visibleCharacter.test(name)) refuse('must contain a visible character');
+  if (name !== '' && !visibleCharacter.test(name)) refuse('must contain at least one visible character');
   if (length < lengthMin || length > lengthMax) refuse(`must have ${lengthMin} to ${lengthMax} characters`);
 }
 

@@ -188,7 +188,7 @@ function addHooks(
     receiveInTurn(reply, () => {
       // Fastify would wait for the body forever.
       if (request.raw.destroyed && request.method !== 'GET')
-        return done(invalid('The connection was closed.'));
+        return done(invalid('The client closed the connection.'));
       if (request.headers.expect !== undefined) askForBody(reply);
       done(null, payload);
     });
@@ -215,7 +215,7 @@ function reportHealth(app: FastifyInstance, { storeHealth }: SurfaceContext, dra
       await storeHealth.ping();
       return { status: 'ready' };
     } catch (error) {
-      request.log.warn({ err: error, trace_id: request.id }, 'the store does not answer');
+      request.log.warn({ err: error, trace_id: request.id }, 'store is not responding');
       return reply.code(503).send({ status: 'unavailable' });
     }
   });

@@ -50,7 +50,7 @@ function applyAdmission(admitted: Admitted, request: FastifyRequest, reply: Fast
   const [policy, use] = quotaFields(admitted);
   reply.header('ratelimit-policy', policy).header('ratelimit', use);
   if (!granted) {
-    throw rateLimited(`The limit of ${counted(limit, 'request')} a day was exceeded.`, resetSeconds);
+    throw rateLimited(`Rate limit exceeded: ${counted(limit, 'request')} per day.`, resetSeconds);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorCode, invalid, notFound, ServiceError } from '../domain/errors.ts';
 import { counted } from '../domain/text.ts';
+import { jsonTypeFault } from './json-body.ts';
 
 export const errorStatus = {
   INVALID_PARAMS: 400,
@@ -31,8 +32,8 @@ export async function sendError(
   const refusal = await request.admission?.done.catch((error: unknown) => error);
   const error = refusal ?? fault;
   const known = toServiceError(error as FastifyError, request.routeOptions.bodyLimit);
-  if (known === undefined) request.log.error({ err: error, trace_id: request.id }, 'unexpected failure');
-  const unexpected = `Something went wrong on our side. Please try again, and quote ${request.id} if it persists.`;
+  if (known === undefined) request.log.error({ err: error, trace_id: request.id }, 'unexpected error');
+  const unexpected = `Something went wrong on our end. Try again. If the error persists, report trace ID ${request.id}.`;
   const { code, message, logMessage, retryAfterSeconds } =
     known ?? new ServiceError('INTERNAL_ERROR', unexpected);
   request.sentError = { code, message: logMessage };
@@ -55,14 +56,14 @@ function toServiceError(error: FastifyError, bodyLimit: number | undefined): Ser
   if (error instanceof ServiceError) return error;
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return invalid(`body: must have at most ${counted(bodyLimit!, 'byte')}.`);
+      return invalid(`Request body must be at most ${counted(bodyLimit!, 'byte')}.`);
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return invalid('Content-Type: must be application/json, in UTF-8.');
+      return invalid(jsonTypeFault);
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return invalid('body: does not match its Content-Length.');
+      return invalid('Request body does not match Content-Length.');
     default:
       if (typeof error.statusCode === 'number' && error.statusCode >= 400 && error.statusCode < 500) {
-        return invalid('The request is malformed.', { cause: error });
+        return invalid('Malformed request.', { cause: error });
       }
       return undefined;
   }

@@ -11,14 +11,14 @@ describe('The limits of a JSON body', () => {
   it('accept 32 levels and reject 33, closed or not', () => {
     assert.equal(jsonFault(nested(32)), undefined);
     for (const text of [nested(33), '['.repeat(1_000_000), '{"a":'.repeat(33)]) {
-      assert.match(jsonFault(text)?.message ?? '', /^body: is nested deeper than 32 levels\.$/);
+      assert.match(jsonFault(text)?.message ?? '', /^Request body must be nested at most 32 levels deep\.$/);
     }
   });
 
   it('accept 1,000 keys and reject 1,001, over all objects together', () => {
     assert.equal(jsonFault(object(1_000)), undefined);
     for (const text of [object(1_001), `[${'{"a":1},'.repeat(1_001)}0]`]) {
-      assert.match(jsonFault(text)?.message ?? '', /^body: has more than 1,000 keys\.$/);
+      assert.match(jsonFault(text)?.message ?? '', /^Request body must have at most 1,000 keys\.$/);
     }
   });
 
@@ -27,7 +27,7 @@ describe('The limits of a JSON body', () => {
     assert.equal(jsonFault(ones(9_999)), undefined);
     assert.equal(jsonFault(`["${',['.repeat(100_000)}"]`), undefined);
     for (const text of [ones(10_000), `[${'[],'.repeat(5_000)}[]]`]) {
-      assert.match(jsonFault(text)?.message ?? '', /^body: has more than 10,000 values\.$/);
+      assert.match(jsonFault(text)?.message ?? '', /^Request body must have at most 10,000 values\.$/);
     }
   });
 
@@ -49,7 +49,7 @@ describe('The limits of a JSON body', () => {
       '[{"a":1},{"title":",","title":2}]',
       '{"prompt":"\\\\","title":"\\"","title":2}',
     ]) {
-      assert.match(jsonFault(text)?.message ?? '', /^title: occurs twice\.$/, text);
+      assert.match(jsonFault(text)?.message ?? '', /^Duplicate field `title`\.$/, text);
     }
   });
 
@@ -80,9 +80,12 @@ describe('The limits of a JSON body', () => {
 
   it('repeat only the start of a long key, without half a character', () => {
     const cut = `${'k'.repeat(63)}🧶`;
-    assert.equal(jsonFault(`{"${cut}":1,"${cut}":1}`)?.message, `${'k'.repeat(63)}\uFFFD: occurs twice.`);
+    assert.equal(
+      jsonFault(`{"${cut}":1,"${cut}":1}`)?.message,
+      `Duplicate field \`${'k'.repeat(63)}\uFFFD\`.`,
+    );
     const key = 'k'.repeat(100_000);
-    assert.equal(jsonFault(`{"${key}":1,"${key}":1}`)?.message, `${'k'.repeat(64)}: occurs twice.`);
+    assert.equal(jsonFault(`{"${key}":1,"${key}":1}`)?.message, `Duplicate field \`${'k'.repeat(64)}\`.`);
   });
 });
 

@@ -13,6 +13,8 @@ type Done = (error: Error | null, value?: unknown) => void;
 /** A smaller body is parsed at once: it takes less than a millisecond, whatever it contains. */
 const smallBodyBytes = 16_384;
 
+export const jsonTypeFault = 'Content-Type must be application/json, in UTF-8.';
+
 /** Accepts only JSON in UTF-8. Rejects bodies that JSON.parse would change silently. */
 export function acceptJsonBodies(app: FastifyInstance): void {
   // A key such as __proto__ is an ordinary unknown field: JSON.parse sets no prototype.
@@ -22,7 +24,7 @@ export function acceptJsonBodies(app: FastifyInstance): void {
   const parse = (request: FastifyRequest, body: Buffer, text: string, done: Done) =>
     void parseJson(request, text, (cause, value) => {
       if (cause === null) return done(isUtf8(body) ? null : invalidUtf8(value), value);
-      done(invalid('body: is not valid JSON.', { cause }));
+      done(invalid('Request body is not valid JSON.', { cause }));
     });
   /** Each step in a turn of its own: a hundred bodies may be complete at the same time. */
   const parseInTurns = async (request: FastifyRequest, body: Buffer, done: Done) => {
@@ -42,8 +44,9 @@ export function acceptJsonBodies(app: FastifyInstance): void {
     const done: Done = (fault, value) => parsed(null, fault ?? value);
     if (request.method === 'DELETE' || body.length === 0) return done(null);
     const { 'content-encoding': encoding = 'identity', 'content-type': contentType } = request.headers;
-    if (encoding.toLowerCase() !== 'identity') return done(invalid('Content-Encoding: is not supported.'));
-    if (!isJson(contentType)) return done(invalid('Content-Type: must be application/json, in UTF-8.'));
+    if (encoding.toLowerCase() !== 'identity')
+      return done(invalid('Compressed request bodies are not supported.'));
+    if (!isJson(contentType)) return done(invalid(jsonTypeFault));
     if (body.length > smallBodyBytes) return void parseInTurns(request, body, done).catch(parsed);
     const text = body.toString();
     const fault = jsonFault(text);
@@ -71,11 +74,13 @@ export function shownKey(key: string): string {
 
 /** Names the first field that decoding has changed. */
 function invalidUtf8(value: unknown): ServiceError {
-  const logMessage = 'body: is not valid UTF-8.';
+  const logMessage = 'Request body is not valid UTF-8.';
   const isDamaged = (field: unknown) => typeof field === 'string' && field.includes('\uFFFD');
   const fields = value instanceof Object ? Object.entries(value) : [];
   const [name] = fields.find(([, field]) => isDamaged(field)) ?? [];
-  return invalid(name === undefined ? logMessage : `${shownKey(name)}: is not valid UTF-8.`, { logMessage });
+  return invalid(name === undefined ? logMessage : `\`${shownKey(name)}\` is not valid UTF-8.`, {
+    logMessage,
+  });
 }
 
 const depthMax = limits.bodyDepthMax.default;
@@ -118,7 +123,8 @@ export function* scanJson(text: string): Generator<void, ServiceError | undefine
     const code = text.charCodeAt(index);
     if (code === comma || code === openBrace || code === openBracket) {
       valueCount += 1;
-      if (valueCount > valuesMax) return invalid(`body: has more than ${counted(valuesMax, 'value')}.`);
+      if (valueCount > valuesMax)
+        return invalid(`Request body must have at most ${counted(valuesMax, 'value')}.`);
     }
     if (code === quote) {
       let end = quoteAfter(text, index);
@@ -131,20 +137,21 @@ export function* scanJson(text: string): Generator<void, ServiceError | undefine
       }
       if (atKey) {
         keyCount += 1;
-        if (keyCount > keysMax) return invalid(`body: has more than ${counted(keysMax, 'key')}.`);
+        if (keyCount > keysMax) return invalid(`Request body must have at most ${counted(keysMax, 'key')}.`);
         const key = decodeKey(text.slice(index, end + 1));
         // Stops at the first invalid key: an error for each of 1,000 keys would take 14 ms.
         if (key === undefined) return undefined;
         if (!addKey(open, key)) {
-          const logMessage = 'body: has a key that occurs twice.';
-          return invalid(`${shownKey(key)}: occurs twice.`, { logMessage });
+          const logMessage = 'Duplicate field.';
+          return invalid(`Duplicate field \`${shownKey(key)}\`.`, { logMessage });
         }
         atKey = false;
       }
       index = end;
     } else if (code === comma) atKey = inObject;
     else if (code === openBrace || code === openBracket) {
-      if (open.length === depthMax) return invalid(`body: is nested deeper than ${depthMax} levels.`);
+      if (open.length === depthMax)
+        return invalid(`Request body must be nested at most ${depthMax} levels deep.`);
       inObject = atKey = code === openBrace;
       open.push(inObject ? noKeys : undefined);
     } else if ((code === closeBrace || code === closeBracket) && open.length > 0) {

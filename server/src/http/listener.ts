@@ -21,7 +21,7 @@ export const keepAliveMs = 65_000;
 const uploadTimeFactor = 20;
 /** How long a TLS connection stays open after its peer has closed it. */
 const endedTlsMs = 1000;
-const tooSlow = 'The request took too long to arrive.';
+const tooSlow = 'Timed out waiting for the request.';
 
 /** When a body that had to wait got its turn (`performance.now()`). Infinity before that, and for uploads. */
 const bodyStarts = new WeakMap<IncomingMessage, number>();
@@ -106,7 +106,7 @@ export function createListener(handle: RequestListener, options: ListenerOptions
     // After a failed TLS handshake no response can be sent. A browser that connected in advance would mistake a
     // response for the answer to its first request.
     if (connection === undefined || connection.isUnused) socket.destroy();
-    else connection.refuse(reasons[error.code ?? ''] ?? 'The request is not valid HTTP.');
+    else connection.refuse(reasons[error.code ?? ''] ?? 'Malformed HTTP request.');
   });
   server.on('connect', (_: unknown, socket: Duplex) => {
     connections.of(socket)?.refuse('CONNECT is not supported.');
@@ -115,7 +115,7 @@ export function createListener(handle: RequestListener, options: ListenerOptions
   });
   // Without this listener, Node would ask for the body before the caller is checked. `askForBody` asks for it.
   server.on('checkContinue', receive);
-  server.on('checkExpectation', ({ socket }) => connections.of(socket)?.refuse('Expect: is not supported.'));
+  server.on('checkExpectation', ({ socket }) => connections.of(socket)?.refuse('Unsupported Expect header.'));
   return server;
 }
 
@@ -129,7 +129,7 @@ function ignoreSocketErrors(server: Server): void {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: `The request line and headers exceed ${counted(headerBytesMax, 'byte')} or ${counted(headersMax, 'header')}.`,
+  HPE_HEADER_OVERFLOW: `Request headers are too large. The limit is ${counted(headerBytesMax, 'byte')} and ${counted(headersMax, 'header')}.`,
   ERR_HTTP_REQUEST_TIMEOUT: tooSlow,
 };
 

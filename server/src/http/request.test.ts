@@ -63,7 +63,7 @@ describe('A query', () => {
     assert.deepEqual(parseQuery(parameters.join('&'), schema), { limit: 5 });
     assert.throws(() => parseQuery(['', ...parameters].join('&'), schema), {
       code: 'INVALID_PARAMS',
-      message: 'query: must have at most 32 parameters.',
+      message: 'Query string must have at most 32 parameters.',
     });
   });
 

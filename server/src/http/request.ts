@@ -53,15 +53,15 @@ export function parseQuery(raw: string, { properties }: QuerySchema): Record<str
   const query: Record<string, string | number> = {};
   const pairs = raw.split('&');
   if (pairs.length > parametersMax)
-    throw invalid(`query: must have at most ${counted(parametersMax, 'parameter')}.`);
+    throw invalid(`Query string must have at most ${counted(parametersMax, 'parameter')}.`);
   for (const pair of pairs) {
     const separator = pair.indexOf('=');
     const written = separator === -1 ? pair : pair.slice(0, separator);
     const name = foreignEscape.test(written) ? undefined : decode(written);
     if (name === undefined || !Object.hasOwn(properties, name)) continue;
-    if (Object.hasOwn(query, name)) throw invalid(`${name}: must not be repeated.`);
+    if (Object.hasOwn(query, name)) throw invalid(`\`${name}\` must not be repeated.`);
     const value = decode(separator === -1 ? '' : pair.slice(separator + 1));
-    if (value === undefined) throw invalid(`${name}: is not valid percent-encoded UTF-8.`);
+    if (value === undefined) throw invalid(`\`${name}\` is not valid percent-encoded UTF-8.`);
     query[name] =
       properties[name]?.type === 'integer' && /^(0|-?[1-9]\d{0,14})$/.test(value) ? Number(value) : value;
   }
@@ -77,11 +77,12 @@ export function decode(text: string): string | undefined {
 export function ambiguityOf({ headers, httpVersion }: IncomingMessage): string | undefined {
   const { host, 'transfer-encoding': coding } = headers;
   // Node also accepts 0.9 and 2.0.
-  if (httpVersion !== '1.1' && httpVersion !== '1.0') return 'The HTTP version must be 1.0 or 1.1.';
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return 'Unsupported HTTP version. Use HTTP/1.1.';
   // `joinDuplicateHeaders` joins two hosts with `, `, which no host contains.
-  if (host === undefined ? httpVersion === '1.1' : host.includes(', ')) return 'Host: must be sent once.';
+  if (host === undefined ? httpVersion === '1.1' : host.includes(', '))
+    return 'Send exactly one Host header.';
   if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {
-    return 'Transfer-Encoding: must be absent, or chunked in HTTP/1.1.';
+    return 'Unsupported Transfer-Encoding. Only chunked, over HTTP/1.1, is supported.';
   }
   return undefined;
 }

@@ -162,7 +162,7 @@ export function mountRoute(
 
 async function refuseServicePrincipal({ principal }: FastifyRequest): Promise<void> {
   if (principal.userId !== null) return;
-  throw forbidden('An org-wide credential can only read: use a personal key.');
+  throw forbidden('Org-wide credentials are read-only. Use a personal key.');
 }
 
 function send(

@@ -101,10 +101,10 @@ describe('Every route of the console', () => {
       const sized = (size: number) => ({ padding: 'x'.repeat(size - 14) });
       const stranger = new ConsoleClient(world.service.baseUrl);
       const largest = await stranger.call(method, url, { body: sized(16_384) });
-      assert.match(largest.body.error.message, /padding|is required/, url);
+      assert.match(largest.body.error.message, /padding|Missing required field/, url);
       const answer = await stranger.call(method, url, { body: sized(16_385) });
       assert.equal(answer.status, 400, url);
-      assert.equal(answer.body.error.message, 'body: must have at most 16,384 bytes.', url);
+      assert.equal(answer.body.error.message, 'Request body must be at most 16,384 bytes.', url);
     }
   });
 

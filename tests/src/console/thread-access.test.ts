@@ -67,11 +67,14 @@ describeOnEachEngine('Threads of other people in the console', ({ sharedStore })
       await untilEnded(ada, thread.id);
       const messageId = messages[1].id;
       for (const [body, fault] of [
-        [{ value: 'up' }, /messageId: is required/],
-        [{ messageId }, /value: is required/],
+        [{ value: 'up' }, /required field `messageId`/],
+        [{ messageId }, /required field `value`/],
         [{ messageId, value: 'sideways' }, /value/],
-        [{ messageId, value: 'down', comment: 'x'.repeat(1001) }, /comment: must have at most 1,000/],
-        [{ messageId, value: 'down', comment: 'a\0b' }, /comment: .*NUL/],
+        [
+          { messageId, value: 'down', comment: 'x'.repeat(1001) },
+          /`comment` must be a string with at most 1,000/,
+        ],
+        [{ messageId, value: 'down', comment: 'a\0b' }, /`comment` .*NUL/],
       ] as const)
         assertRefused(await rate(ada, thread.id, body), 400, fault);
       assertRefused(await rate(ada, thread.id, { messageId: messages[0].id, value: 'up' }), 404);

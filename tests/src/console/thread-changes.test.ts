@@ -25,7 +25,7 @@ describeOnEachEngine('Changes of threads in the console', ({ sharedStore }) => {
       assert.match(renamed.updatedAt, isoTime);
       const listed = await walk(ada, { accountId: 'acct_renamed' });
       assert.deepEqual(titlesOf({ threads: listed }), ['Renamed', 'Later']);
-      assertRefused(await ada.patch(at(thread.id), { title: '' }), 400, /title:/);
+      assertRefused(await ada.patch(at(thread.id), { title: '' }), 400, /`title`/);
     });
 
     it('by publishing, which shows them and their creator to the organization', async () => {
@@ -36,7 +36,7 @@ describeOnEachEngine('Changes of threads in the console', ({ sharedStore }) => {
       assert.deepEqual([seen.mine, seen.createdBy], [false, world.email('ada')]);
       assert.equal(assertDone(await publish(ada, thread.id, false)).thread.published, false);
       assertRefused(await ben.get(at(thread.id)), 404);
-      assertRefused(await ada.call('PUT', at(thread.id, '/published'), { body: {} }), 400, /published:/);
+      assertRefused(await ada.call('PUT', at(thread.id, '/published'), { body: {} }), 400, /`published`/);
     });
 
     it('by deleting, which can be undone', async () => {
@@ -100,8 +100,8 @@ describeOnEachEngine('Changes of threads in the console', ({ sharedStore }) => {
       const { messages } = await untilEnded(ada, thread.id);
       assert.match(messages[3].content, /You asked: And then\?/);
       assert.equal((await walk(ada, { accountId: 'acct_asked' }))[0].id, thread.id, 'it moves to the top');
-      assertRefused(await ada.post(at(thread.id, '/messages'), { prompt: '' }), 400, /prompt:/);
-      assertRefused(await ada.post(at(thread.id, '/messages'), {}), 400, /prompt:/);
+      assertRefused(await ada.post(at(thread.id, '/messages'), { prompt: '' }), 400, /`prompt`/);
+      assertRefused(await ada.post(at(thread.id, '/messages'), {}), 400, /`prompt`/);
     });
 
     it('with a retry after a stop, which keeps the text so far', async () => {

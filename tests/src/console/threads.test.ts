@@ -52,15 +52,15 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
 
     it('unless the request is invalid', async () => {
       for (const [body, fault] of [
-        [{}, /prompt: is required/],
-        [{ prompt: '' }, /prompt: must have at least 1/],
-        [{ prompt: 'a\0b' }, /prompt: .*NUL/],
-        [{ prompt: 'x'.repeat(100_001) }, /prompt: must have at most 100,000/],
-        [{ prompt: 'x', title: '' }, /title:/],
-        [{ prompt: 'x', title: 'y'.repeat(501) }, /title:/],
-        [{ prompt: 'x', accountId: 'y'.repeat(256) }, /accountId:/],
-        [{ prompt: 'x', published: true }, /published: is not a field/],
-        [{ prompt: 5 }, /prompt: must be a string/],
+        [{}, /required field `prompt`/],
+        [{ prompt: '' }, /`prompt` must be a string with 1 to 100,000/],
+        [{ prompt: 'a\0b' }, /`prompt` .*NUL/],
+        [{ prompt: 'x'.repeat(100_001) }, /`prompt` must be a string with 1 to 100,000/],
+        [{ prompt: 'x', title: '' }, /`title`/],
+        [{ prompt: 'x', title: 'y'.repeat(501) }, /`title`/],
+        [{ prompt: 'x', accountId: 'y'.repeat(256) }, /`accountId`/],
+        [{ prompt: 'x', published: true }, /Unknown field `published`/],
+        [{ prompt: 5 }, /`prompt` must be a string/],
       ] as const) {
         assertRefused(await ada.post('/threads', body), 400, fault);
       }
@@ -101,8 +101,8 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
         [titlesOf(second), second.nextCursor, second.truncated],
         [['Refund policy'], null, false],
       );
-      assertRefused(await page({ cursor }), 400, /cursor:/);
-      assertRefused(await page({ scope: 'published', cursor }), 400, /cursor:/);
+      assertRefused(await page({ cursor }), 400, /`cursor`/);
+      assertRefused(await page({ scope: 'published', cursor }), 400, /`cursor`/);
       assertRefused(await ben.get(`/threads?scope=mine&accountId=${accountId}&cursor=${cursor}`), 400);
     });
 

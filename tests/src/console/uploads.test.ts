@@ -128,7 +128,10 @@ describe('Uploads in the console', () => {
     assert.equal(status, 429);
     assert.equal(headers['retry-after'], '5');
     assert.equal(third.isContinued, false);
-    assert.match(message, /^Your organization has 2 uploads in progress: try again when one has finished\.$/);
+    assert.match(
+      message,
+      /^Your organization already has 2 uploads in progress\. Try again when one finishes\.$/,
+    );
     assertDone(await world.eve.upload({ name: 'other.md' }, 'Of another organization.'), 201);
     for (const upload of running) upload.send('text.');
     for (const upload of running) {

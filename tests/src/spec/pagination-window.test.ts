@@ -143,7 +143,7 @@ describe('The pagination window of GET /threads', () => {
     let answer = await proceed(nextCursor);
     while (answer.status === 200) answer = await proceed(nextCursor);
     assertFails(answer, 'INVALID_PARAMS');
-    assert.match(answer.body.error.message, /^cursor: /);
+    assert.match(answer.body.error.message, /^Cursor expired\. .*`cursor`/);
     assert.equal((await proceed((await world.ada.list(query)).body.nextCursor)).status, 200);
   });
 });

@@ -114,6 +114,6 @@ function withTimes<Query extends { readonly from?: string; readonly to?: string 
 
 function startOf(field: string, day: string): number {
   const at = Date.parse(day);
-  if (Number.isNaN(at)) throw invalid(`${field}: is not a valid date.`);
+  if (Number.isNaN(at)) throw invalid(`\`${field}\` must be a valid date.`);
   return at;
 }

@@ -85,7 +85,7 @@ function isFromHere(headers: IncomingHttpHeaders, baseUrl: string): boolean {
 }
 
 function unproven(): ServiceError {
-  return forbidden('The request could not be verified. Reload the page and try again.');
+  return forbidden('Could not verify the request. Reload the page and try again.');
 }
 
 /** Browsers accept a `__Host-` cookie only over HTTPS, and only from this host, not from a sibling domain. */

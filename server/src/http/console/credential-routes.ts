@@ -46,7 +46,7 @@ export function credentialRoutes({ authUrl }: ConsoleOptions): readonly ConsoleR
       async handle(call) {
         const { name, scope, ownerId } = call.body;
         if (scope === 'org-wide' && ownerId !== undefined) {
-          throw invalid('ownerId: an org-wide key has no owner.');
+          throw invalid('`ownerId` must not be set for an org-wide key.');
         }
         const userId = scope === 'org-wide' ? null : (ownerId ?? call.principal.userId);
         const { id, key } = await createApiKey(call, { userId, name });

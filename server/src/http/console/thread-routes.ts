@@ -162,7 +162,7 @@ function idempotencyKeyOf({ request }: FastifyReply, lengthMax: number): string 
   const key = request.headers['idempotency-key'];
   if (key === undefined) return undefined;
   if (typeof key === 'string' && key.length >= 1 && key.length <= lengthMax) return key;
-  throw invalid(`Idempotency-Key: must have 1 to ${lengthMax} characters.`);
+  throw invalid(`\`Idempotency-Key\` must be a string with 1 to ${lengthMax} characters.`);
 }
 
 /** Ratings of replies, and what admins do about questions that the documents do not answer. */

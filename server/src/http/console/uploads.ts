@@ -29,7 +29,7 @@ export function uploadReceiver({ limits, uploadFolder }: ConsoleOptions) {
     if (!slots.take(organizationId)) {
       const running = counted(uploadsMax, 'upload');
       throw rateLimited(
-        `Your organization has ${running} in progress: try again when one has finished.`,
+        `Your organization already has ${running} in progress. Try again when one finishes.`,
         uploadSeconds,
       );
     }
@@ -40,7 +40,7 @@ export function uploadReceiver({ limits, uploadFolder }: ConsoleOptions) {
         return await work(path);
       }
       if (headers['content-type'] !== 'application/octet-stream') {
-        throw invalid('Content-Type: must be application/octet-stream.');
+        throw invalid('Content-Type must be application/octet-stream.');
       }
       if (Number(headers['content-length'] ?? 0) > documentBytesMax) throw tooLarge(documentBytesMax);
       allowSlowBody(raw);
@@ -103,7 +103,7 @@ async function* chunksOf(body: Readable): AsyncGenerator<Buffer> {
     // Not destroyed if it is too long: that would close the connection before the response.
     yield* body.iterator({ destroyOnReturn: false });
   } catch (cause) {
-    throw invalid('body: ended before it was complete.', { cause });
+    throw invalid('Upload was interrupted before it was complete.', { cause });
   }
 }
 
@@ -128,5 +128,5 @@ function isProcessRunning(pid: number): boolean {
 }
 
 function tooLarge(bytesMax: number): ServiceError {
-  return invalid(`The file is larger than ${formatBytes(bytesMax)}.`);
+  return invalid(`File is larger than ${formatBytes(bytesMax)}.`);
 }

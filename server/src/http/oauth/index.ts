@@ -26,7 +26,7 @@ export function oauth(context: SurfaceContext, { authUrl, authPath }: OAuthOptio
       if (error instanceof OAuthError) return sendOAuthError(reply, error);
       const { statusCode = 500 } = error;
       if (statusCode < 400 || statusCode >= 500) return sendError(error, request, reply);
-      return sendOAuthError(reply, new OAuthError('invalid_request', 'The request is malformed.'));
+      return sendOAuthError(reply, new OAuthError('invalid_request', 'Malformed request.'));
     });
 
     const tokenOptions = {
@@ -62,7 +62,7 @@ export function oauth(context: SurfaceContext, { authUrl, authPath }: OAuthOptio
 async function exchange(context: SurfaceContext, request: FastifyRequest): Promise<string> {
   const form = readForm(request.headers['content-type'], request.body as Buffer | undefined);
   const grantType = form.get('grant_type');
-  if (grantType === undefined) throw new OAuthError('invalid_request', 'grant_type is missing.');
+  if (grantType === undefined) throw new OAuthError('invalid_request', 'Missing grant_type.');
   const client = readClient(request.headers.authorization, form);
   if (grantType !== 'client_credentials') {
     throw new OAuthError('unsupported_grant_type', 'grant_type must be client_credentials.');
@@ -74,7 +74,7 @@ async function exchange(context: SurfaceContext, request: FastifyRequest): Promi
       request.credentialId = result.applicationId;
       return result.accessToken;
     case 'invalid-client':
-      throw new OAuthError('invalid_client', 'The client is unknown, or its secret is wrong.');
+      throw new OAuthError('invalid_client', 'Unknown client or wrong client secret.');
     case 'unauthorized-client':
       throw new OAuthError('unauthorized_client', 'The public API is not enabled for this organization.');
     case 'throttled':
@@ -107,10 +107,11 @@ export function readForm(contentType: string | undefined, body: Buffer | undefin
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType ?? '')) {
     throw new OAuthError('invalid_request', 'Content-Type must be application/x-www-form-urlencoded.');
   }
-  if (body !== undefined && !isUtf8(body)) throw new OAuthError('invalid_request', 'The body must be UTF-8.');
+  if (body !== undefined && !isUtf8(body))
+    throw new OAuthError('invalid_request', 'Request body is not valid UTF-8.');
   const parameters = [...new URLSearchParams(body?.toString() ?? '')];
   if (new Map(parameters).size < parameters.length) {
-    throw new OAuthError('invalid_request', 'A parameter was sent more than once.');
+    throw new OAuthError('invalid_request', 'Duplicate parameter.');
   }
   return new Map(parameters.filter(([, value]) => value !== ''));
 }
@@ -127,13 +128,16 @@ export function readClient(authorization: string | undefined, form: ReadonlyMap<
   }
   const client = readBasic(authorization);
   if (client === undefined) {
-    throw new OAuthError('invalid_client', 'Authorization must be Basic, with client ID and secret.');
+    throw new OAuthError('invalid_client', 'Authorization must be Basic, with the client ID and secret.');
   }
   if (clientSecret !== undefined) {
-    throw new OAuthError('invalid_request', 'Authenticate by one method: Authorization, or client_secret.');
+    throw new OAuthError(
+      'invalid_request',
+      'Send client credentials in either the Authorization header or the body, not both.',
+    );
   }
   if (clientId !== undefined && clientId !== client.clientId) {
-    throw new OAuthError('invalid_request', 'client_id differs from the one in Authorization.');
+    throw new OAuthError('invalid_request', 'client_id does not match the Authorization header.');
   }
   return client;
 }

@@ -161,7 +161,7 @@ const keepMs = 7 * dayMs;
 export async function requestApiKey(change: UserChange, name: string): Promise<KeyRequestId> {
   const { context, principal } = change;
   const { organizationId } = principal;
-  checkName('name:', name, 1);
+  checkName('`name`', name, 1);
   const id = context.ids.keyRequest();
   const waitingMax = context.limits.keyRequestsMax;
   const note = auditNote(change, 'key.requested', id, { name });

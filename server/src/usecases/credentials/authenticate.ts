@@ -14,17 +14,18 @@ export type Credential =
   | ({ readonly kind: 'application' } & AccessClaims);
 
 export async function readCredential(context: Context, text: string | undefined): Promise<Credential> {
-  if (text === undefined) throw unauthorized('Send a credential: Authorization: Bearer <credential>.');
+  if (text === undefined)
+    throw unauthorized('Missing credential. Send `Authorization: Bearer <credential>`.');
   // The header has another form: a key without the word Bearer, for example.
   if (text === '')
-    throw unauthorized('Send the credential in this form: Authorization: Bearer <credential>.');
+    throw unauthorized('Malformed Authorization header. Send `Authorization: Bearer <credential>`.');
   if (text.startsWith(apiKeyPrefix)) {
     if (!isWellFormedApiKey(text, context.crc32)) throw malformed();
     return { kind: 'key', hash: context.sha256(text) };
   }
   if (!accessTokenPattern.test(text)) throw malformed();
   const claims = await context.accessTokens.read(text);
-  if (claims === undefined) throw unauthorized('The access token is not valid, or has expired.');
+  if (claims === undefined) throw unauthorized('Access token is invalid or expired.');
   return { kind: 'application', ...claims };
 }
 
@@ -62,8 +63,8 @@ export async function refuseKey(context: Context, { keyHash }: KeyAuthority): Pr
 export function revoked({ kind }: Credential): ServiceError {
   return unauthorized(
     kind === 'key'
-      ? 'The credential is unknown or was revoked.'
-      : 'The access token was revoked: exchange the client credentials for a new one.',
+      ? 'Unknown or revoked credential.'
+      : 'Access token was revoked. Exchange the client credentials for a new one.',
   );
 }
 
@@ -74,7 +75,7 @@ function apiNotEnabled(): ServiceError {
 const accessTokenPattern = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 function malformed(): ServiceError {
-  return unauthorized('The credential is malformed. Check that you copied the whole key or access token.');
+  return unauthorized('Malformed credential. Check that you copied the whole key or access token.');
 }
 
 export interface Admitted extends QuotaUse {

@@ -97,10 +97,10 @@ async function acceptanceOf(
     );
     if (hash !== undefined) return { kind: 'proven', hash };
     // Not UNAUTHORIZED: the console would treat that as an ended session.
-    if (terms === 'prove') throw invalid('password: is wrong. Enter the one you sign in with.');
+    if (terms === 'prove') throw invalid('The password is wrong. Enter the one you sign in with.');
   }
   const fault = passwordFault(password, email);
-  if (fault !== undefined) throw invalid(`password: ${fault}.`);
+  if (fault !== undefined) throw invalid(`The password ${fault}.`);
   const hash = await passwords.hash(password, resets ? undefined : known[0]?.hash);
   return { kind: 'chosen', password: { id: ids.password(), hash } };
 }

@@ -38,7 +38,7 @@ export async function createThread(call: PersonCall, input: CreateThreadInput) {
   });
   const result = await authorize(context, authority, created);
   if (result.outcome === 'key-reused') {
-    throw invalid('Idempotency-Key: was used before with another body.');
+    throw invalid('`Idempotency-Key` was already used with a different request body.');
   }
   // A repeated create gets the first response again: except for ids and time, it is derived from the body, which is the same.
   const { id, messageId, replyId } =

@@ -62,7 +62,7 @@ async function readPage(
     return { page, start: page.start, truncated: page.size > limits.paginationWindow };
   }
   const page = await store.continueWalk(organizationId, listing, count, done);
-  if (page === 'expired') throw invalid('cursor: is more than a day old: start again without it.');
+  if (page === 'expired') throw invalid('Cursor expired. Restart the list without `cursor`.');
   return { page, start: done.start, truncated: done.truncated };
 }
 
