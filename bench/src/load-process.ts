@@ -78,9 +78,10 @@ function runOn(
 
 let sent = 0;
 
-function prepared({ isUnique, ...request }: Request) {
-  if (!isUnique) return request;
-  const headers = () => ({ ...request.headers, 'x-request': String(++sent) });
+/** Gives each read a header of its own, as a proxy does, so that no two reads have the same bytes. */
+function prepared(request: Request) {
+  if (request.method !== 'GET') return request;
+  const headers = () => ({ ...request.headers, 'x-request-id': String(++sent) });
   return { ...request, setupRequest: (next: object) => ({ ...next, headers: headers() }) };
 }
 

@@ -8,8 +8,6 @@ export interface Request {
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body?: string;
-  /** Sent with a header of its own each time, so that no two requests have the same bytes. */
-  readonly isUnique?: true;
 }
 
 /** A service to measure: its address and its process. */

@@ -22,11 +22,9 @@ interface Operation {
 /** Reads come first, so that they are measured on the seeded data. */
 async function operations(service: Target, store: SeededStore): Promise<Operation[]> {
   const { personalKey, orgWideKey, accountId, ownIds } = store;
-  const uniqueGets = getThreads(ownIds, personalKey).map((get) => ({ ...get, isUnique: true as const }));
   const depth = Math.floor(store.sizes.personal / 2);
   return [
     { part: 'get', name: 'get', requests: getThreads(ownIds, personalKey) },
-    { part: 'get', name: 'get, never repeated', requests: uniqueGets },
     { part: 'get', name: 'get, 304', requests: await unchangedThreads(service, ownIds, personalKey) },
     { part: 'list', name: 'list, first page of 25', requests: listFirstPage(personalKey) },
     {

@@ -92,8 +92,6 @@ export async function openContext(
     identityProvider: config.sso && createIdentityProvider(config.sso),
     mailer: config.mail && createSmtpMailer(config.mail),
     baseUrl,
-    // The embedded store admits a request before a read could start.
-    readsEarly: config.store.engine !== 'sqlite',
     limits: config.limits,
     retentionMs: retentionMs(config.retention),
     replySignals,

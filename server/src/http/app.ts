@@ -34,7 +34,6 @@ import {
 import { HeldRequests } from './long-responses.ts';
 import { type OAuthOptions, oauth } from './oauth/index.ts';
 import { isPage, type PageOptions, servePages } from './pages.ts';
-import { repeatedReads } from './repeated-reads.ts';
 import { callerOf, createTraceId, normalizeUrl } from './request.ts';
 import { type ReportRequest, reportReply, reportRequest } from './request-log.ts';
 import { type IsTrusted, trustedProxies, warnOfUntrustedProxy } from './trusted-proxies.ts';
@@ -53,8 +52,6 @@ declare module 'fastify' {
     /** Set with the principal, for callers of the public API. */
     credential: Credential;
     credentialId: string | undefined;
-    /** Set when a read starts before its caller is admitted. No response is sent before `done` resolves. */
-    admission: { readonly expected: Principal; readonly done: Promise<void> } | undefined;
     signedIn: SignedIn | EnteredSession | undefined;
     personId: UserId | undefined;
     /** The error of the response, for the request log. */
@@ -74,7 +71,7 @@ declare module 'fastify' {
 
 interface AppOptions
   extends OAuthOptions,
-    Omit<ListenerOptions, 'limits' | 'repeat'>,
+    Omit<ListenerOptions, 'limits'>,
     Omit<ConsoleOptions, 'heldRequests' | 'limits'>,
     PageOptions {
   readonly log: FastifyBaseLogger;
@@ -92,9 +89,6 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   const { limits } = context;
   const drain = createDrain(options.drainMs);
   const report = reportRequest(context, options.log);
-  // A span starts before a request is parsed.
-  const mayRepeat = () => !drain.isStarted && !drain.isClosing && context.tracing.request === undefined;
-  const reads = repeatedReads(context, report, mayRepeat);
   const isTrusted = trustedProxies(options.trustedProxies);
   const { compilersFactory, compileAll } = lazyCompilers();
   // One logger for all requests: each line has its trace ID. A `childLoggerFactory` would cost something per request.
@@ -109,7 +103,7 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
     trustProxy: options.trustedProxies.length > 0 && isTrusted,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    serverFactory: (handler) => createListener(handler, { ...options, limits, repeat: reads.answer }),
+    serverFactory: (handler) => createListener(handler, { ...options, limits }),
     // The listener answers these with our envelope; Fastify's own answer would be sent first.
     clientErrorHandler: () => {},
     rewriteUrl: (request) => normalizeUrl(request.url ?? '/'),
@@ -126,16 +120,7 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   app.decorate('compileSchemas', compileAll);
   app.setErrorHandler(sendError);
   // Declared up front so that all request objects have one hidden class.
-  const fields = [
-    'principal',
-    'credential',
-    'credentialId',
-    'admission',
-    'personId',
-    'signedIn',
-    'sentError',
-    'span',
-  ];
+  const fields = ['principal', 'credential', 'credentialId', 'personId', 'signedIn', 'sentError', 'span'];
   for (const name of fields) app.decorateRequest(name);
   if (context.tracing.request) traceRequests(app, context.tracing.request, isTrusted);
   const warn = warnOfUntrustedProxy(options.log, isTrusted);
@@ -146,7 +131,7 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   addHooks(app, context, drain, heldRequests, report);
   acceptJsonBodies(app);
 
-  const api = apiV1(context, heldRequests, reads.learn);
+  const api = apiV1(context, heldRequests);
   await app.register(api, { prefix: apiPrefix });
   await app.register(oauth(context, options));
   const consoleOptions = { ...options, heldRequests, limits };

@@ -6,17 +6,13 @@ import {
   type Admitted,
   admit,
   type Credential,
-  expectedPrincipal,
   readCredential,
 } from '../usecases/credentials/authenticate.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 
 const parsedKeysMax = 10_000;
 
-/**
- * The first checks of a request: 401, then 404 if the public API is not enabled for the organization, then 429. A read by a
- * known caller starts at the same time, so that both take one round trip to the store.
- */
+/** The first checks of a request: 401, then 404 if the public API is not enabled for the organization, then 429. */
 export function admitCaller(context: SurfaceContext) {
   // What a key means never changes, so an admitted one is parsed and hashed once. The store decides each time if it is valid.
   const parsedKeys = new Map<string, Credential>();
@@ -25,21 +21,13 @@ export function admitCaller(context: SurfaceContext) {
     const known = parsedKeys.get(text ?? '');
     const credential = known ?? (await readCredential(context, text));
     request.credential = credential;
-    // A repeated read that could not be answered as one is admitted already.
-    const admission = (request.raw.admission ?? admit(context, credential)).then((admitted) => {
-      if (known === undefined && credential.kind === 'key') {
-        // A part of a string keeps the whole string in memory, here a header that may be long.
-        const copy = Buffer.from(text!, 'latin1').toString('latin1');
-        setBounded(parsedKeys, copy, credential, parsedKeysMax);
-      }
-      applyAdmission(admitted, request, reply);
-    });
-    const isRead = (request.method === 'GET' || request.method === 'HEAD') && !request.is404;
-    const expected = isRead ? expectedPrincipal(context, credential) : undefined;
-    if (expected === undefined) return admission;
-    request.admission = { expected, done: admission };
-    // The handler awaits `done` before it answers; a rejection until then is not unhandled.
-    admission.catch(() => {});
+    const admitted = await admit(context, credential);
+    if (known === undefined && credential.kind === 'key') {
+      // A part of a string keeps the whole string in memory, here a header that may be long.
+      const copy = Buffer.from(text!, 'latin1').toString('latin1');
+      setBounded(parsedKeys, copy, credential, parsedKeysMax);
+    }
+    applyAdmission(admitted, request, reply);
   };
 }
 
@@ -55,12 +43,12 @@ function applyAdmission(admitted: Admitted, request: FastifyRequest, reply: Fast
 }
 
 /** RateLimit-Policy and RateLimit, of draft-ietf-httpapi-ratelimit-headers. */
-export function quotaFields({ limit, remaining, resetSeconds }: Admitted): readonly [string, string] {
+function quotaFields({ limit, remaining, resetSeconds }: Admitted): readonly [string, string] {
   return [`"day";q=${limit};w=86400`, `"day";r=${remaining};t=${resetSeconds}`];
 }
 
 /** The token of `Authorization: Bearer <token>`; the scheme's case does not matter (RFC 9110 §11.1). */
-export function bearerCredential({
+function bearerCredential({
   headers: { authorization },
 }: Pick<FastifyRequest, 'headers'>): string | undefined {
   return authorization && (/^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '');

@@ -64,6 +64,34 @@ describe('A connection', () => {
     assert.equal(sent, sizes.length, 'a callback is called');
   });
 
+  it('of a client that does not read handles its next request once the kernel has the response, also when it closes', async () => {
+    const body = Buffer.alloc(30_000_000, 'x');
+    const handled: ServerResponse[] = [];
+    const server = createListener((_, response) => {
+      handled.push(response);
+      response.end(body);
+    }, options);
+    const client = connect(await listen(server), '127.0.0.1');
+    const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+    client.write(request);
+    while (handled.length === 0) await setImmediate();
+    for (let count = 0; count < 4; count += 1) client.write(request);
+    for (let turns = 0; turns < 50; turns += 1) await setImmediate();
+    assert.equal(handled.length, 1);
+    let received = 0;
+    client.on('data', ({ length }) => {
+      received += length;
+    });
+    while (handled.length < 5) await setImmediate();
+    client.pause();
+    server.close();
+    server.closeIdleConnections();
+    client.resume();
+    await once(client, 'end');
+    assert.ok(received > 5 * body.length, 'all responses are complete');
+    client.destroy();
+  });
+
   it('keeps the requests that wait while other connections are read', async () => {
     const paths = Array.from({ length: 200 }, (_, index) => `/${index}`);
     const handled: string[] = [];

@@ -1,45 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Admitted } from '../usecases/credentials/authenticate.ts';
 import { takeTurn } from '../usecases/turns.ts';
 import { closeInOrder } from './close-in-order.ts';
 import { errorBody } from './error-response.ts';
-import {
-  endsWithHead,
-  kept,
-  type RawResponse,
-  readHead,
-  readIntoOneBuffer,
-  writeResponse,
-} from './raw-messages.ts';
 import { ambiguityOf, createTraceId } from './request.ts';
-
-declare module 'node:http' {
-  interface IncomingMessage {
-    /** The request as it arrived, if it may be recognized when it is repeated. */
-    head?: string | undefined;
-    /** Set if the request was admitted, and counted, before it was parsed. */
-    admission?: Promise<Admitted> | undefined;
-  }
-}
-
-/** A read that is recognized by its bytes. */
-export interface RepeatedRead {
-  readonly admission: Promise<Admitted>;
-  /** Never rejects. Undefined if the request has to be parsed after all, with the same admission. */
-  readonly response: Promise<RawResponse | undefined>;
-}
 
 export interface ConnectionOptions {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Starts to answer a request that is known by its bytes. Undefined if it has to be parsed. */
-  readonly repeat?: ((head: string) => RepeatedRead | undefined) | undefined;
   /** Called for every request that is rejected before it reaches a handler. */
   readonly refused: (traceId: string, reason: string) => void;
   /** How long a peer may keep sending after the last response. */
   readonly lingerMs: number;
-  /** How long a peer may take until it reads a part of a response. */
-  readonly silenceMs: number;
 }
 
 /** Pipelined requests that may wait on one connection before reading pauses. */
@@ -69,17 +40,6 @@ export class Connection {
   #startedAt = 0;
   /** The request that was parsed last. */
   #latest: IncomingMessage | undefined;
-  /** Whether the latest request is parsed to its end, and nothing of the next one has arrived. */
-  #isBetweenRequests = false;
-  /** Of the request that is being parsed: as in `IncomingMessage`. */
-  #head: string | undefined;
-  #admission: Promise<Admitted> | undefined;
-  /** Whether a repeated read is being answered: until the kernel has accepted the response. */
-  #isRepeating = false;
-  /** Whether the connection closes once that read is answered. */
-  #closesAfterRepeat = false;
-  /** Called when that read is answered, because the peer has closed its side. */
-  #endLater: (() => void) | undefined;
   readonly #waiting: ServerResponse[] = [];
   #startsAfterParsing = false;
   #refusal: string | undefined;
@@ -104,35 +64,26 @@ export class Connection {
     this.#parse = socket.listeners('data')[0] as (data: Buffer) => void;
     const take = (data: Buffer) => {
       this.isUnused = false;
-      this.#take(data);
+      this.#parseAll(data);
     };
     socket.removeAllListeners('data').on('data', take);
     const end = socket.listeners('end').at(-1) as () => void;
     // It closes our side, unless a request that was parsed is in progress.
     socket.off('end', end).on('end', () => {
-      if (this.#isRepeating) this.#endLater = end;
       // Node would have removed it after CONNECT, because another connection may have the parser then.
-      else if (this.#refusal === undefined) end();
-    });
-    readIntoOneBuffer(socket, (data) => {
-      const mustWait = socket.readableLength > 0 || !socket.readableFlowing || this.#isClosing;
-      if (mustWait) return socket.push(kept(data));
-      take(data);
-      return true;
+      if (this.#refusal === undefined) end();
     });
   }
 
   get isIdle(): boolean {
     const isAnswered = this.#current === undefined || this.#current.writableFinished;
-    return isAnswered && this.#waiting.length === 0 && !this.#isRepeating;
+    return isAnswered && this.#waiting.length === 0;
   }
 
   receive(request: IncomingMessage, response: ServerResponse): void {
     // Data after a rejected request may be part of it, so it is not handled.
     if (this.#isClosing || this.#refusal !== undefined) return;
     this.#latest = request;
-    request.head = this.#head;
-    request.admission = this.#admission;
     const ambiguity = ambiguityOf(request);
     const bodyBytes = Number(request.headers['content-length'] ?? 0);
     // A slice that began in the body of another request may have the first bytes of this one.
@@ -169,7 +120,6 @@ export class Connection {
   closeWhenIdle(): void {
     if (this.#isClosing) return;
     if (this.isIdle) this.#socket.destroy();
-    else if (this.#isRepeating) this.#closesAfterRepeat = true;
     else if (this.#current !== undefined) {
       this.#current.shouldKeepAlive = false;
       this.#current.once('close', () => this.#close());
@@ -190,79 +140,25 @@ export class Connection {
     else if (this.#waiting.length === 0) this.#continueAfterCurrent();
   }
 
-  #take(data: Buffer): void {
-    const { repeat } = this.#options;
-    if (this.#isRepeating) {
-      this.#pause();
-      return void this.#socket.unshift(kept(data));
-    }
-    const head = repeat && this.#mayRepeat ? readHead(data) : undefined;
-    const repeated = head && repeat!(head);
-    if (repeated) return void this.#answer(head, repeated);
-    this.#head = head;
-    this.#parseAll(data);
-  }
-
-  get #mayRepeat(): boolean {
-    return this.#isBetweenRequests && this.isIdle && this.#socket.writableLength === 0;
-  }
-
-  async #answer(head: string, { admission, response }: RepeatedRead): Promise<void> {
-    const socket = this.#socket;
-    this.#isRepeating = true;
-    const found = await response;
-    if (found !== undefined && socket.writable) writeResponse(socket, found);
-    if (socket.writableLength > 0) await this.#untilSent();
-    this.#isRepeating = false;
-    this.#resume();
-    if (found === undefined) this.#parseRepeated(head, admission);
-    if (!socket.destroyed) this.#endLater?.();
-    this.#endLater = undefined;
-    if (!this.#closesAfterRepeat) return;
-    if (found === undefined) this.closeWhenIdle();
-    else this.#close();
-  }
-
-  /** Node pauses a parser while responses wait to be sent, and ends the process with an assertion if it gets more data. */
-  async #untilSent(): Promise<void> {
-    const socket = this.#socket;
-    // Between requests, Node has set the longer limit of an idle connection.
-    const { timeout = 0 } = socket;
-    socket.setTimeout(this.#options.silenceMs);
-    await new Promise<void>((resolve) => socket.write('', () => resolve()));
-    socket.setTimeout(timeout);
-  }
-
-  #parseRepeated(head: string, admission: Promise<Admitted>): void {
-    this.#head = undefined;
-    // The admission would be lost if parsing paused for a turn.
-    this.#pieces = 0;
-    this.#admission = admission;
-    this.#parseAll(Buffer.from(head, 'latin1'));
-    this.#admission = undefined;
-  }
-
   #parseAll(data: Buffer): void {
-    this.#isBetweenRequests = false;
-    const isParsed = this.#parseInSlices(data);
-    this.#isBetweenRequests = isParsed && this.#latest?.complete === true && endsWithHead(data);
+    this.#parseInSlices(data);
     if (this.#startsAfterParsing) this.#startFirst();
   }
 
-  /** Stops when enough requests wait, and returns false. The rest of the data is read again when the socket resumes. */
-  #parseInSlices(data: Buffer): boolean {
+  /** Stops when enough requests wait. The rest of the data is read again when the socket resumes. */
+  #parseInSlices(data: Buffer): void {
     const socket = this.#socket;
     let to = 0;
     for (let from = 0; from < data.length; from = to) {
-      if (socket.destroyed || this.#isClosing || this.#refusal !== undefined) return false;
+      if (socket.destroyed || this.#isClosing || this.#refusal !== undefined) return;
       // Node resumes the socket at the end of each request.
       if (this.#isPaused || socket.isPaused()) {
-        socket.pause().unshift(kept(data.subarray(from)));
-        return false;
+        socket.pause().unshift(data.subarray(from));
+        return;
       }
       if (this.#pieces > piecesAtOnce) {
         this.#continueInTurn(data.subarray(from));
-        return false;
+        return;
       }
       const ofBody = Math.min(this.#bodyBytes, data.length - from);
       this.#bodyBytes -= ofBody;
@@ -271,7 +167,6 @@ export class Connection {
       const lastBytes = this.#lastBytes + data.toString('latin1', Math.max(from, to - 3), to);
       this.#lastBytes = this.#endsHead ? '' : lastBytes.slice(1 - emptyLine.length);
     }
-    return true;
   }
 
   /**
@@ -293,7 +188,7 @@ export class Connection {
   #continueInTurn(rest: Buffer): void {
     this.#pieces = 0;
     this.#pause();
-    this.#socket.unshift(kept(rest));
+    this.#socket.unshift(rest);
     takeTurn(pipelined, () => {
       if (this.#waiting.length < waitingMax) this.#resume();
     });

@@ -23,14 +23,11 @@ export function routeNotFound(): ServiceError {
 
 /** The error handler of every surface (§7). A session cookie is not an authentication scheme to name in a challenge. */
 export async function sendError(
-  fault: unknown,
+  error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
   challenges = true,
 ): Promise<FastifyReply> {
-  // A read may fail before its caller is admitted. The error of the admission takes precedence.
-  const refusal = await request.admission?.done.catch((error: unknown) => error);
-  const error = refusal ?? fault;
   const known = toServiceError(error as FastifyError, request.routeOptions.bodyLimit);
   if (known === undefined) request.log.error({ err: error, trace_id: request.id }, 'unexpected error');
   const unexpected = `Something went wrong on our end. Try again. If the error persists, report trace ID ${request.id}.`;

@@ -6,9 +6,8 @@ import { type Limits, limits, timerMsMax } from '../domain/limits.ts';
 import { counted } from '../domain/text.ts';
 import { boundHeaders } from './bounded-headers.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
-import { smallBody } from './raw-messages.ts';
 
-export interface ListenerOptions extends Pick<ConnectionOptions, 'refused' | 'repeat'> {
+export interface ListenerOptions extends Pick<ConnectionOptions, 'refused'> {
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   readonly limits: Pick<Limits, 'requestTimeoutMs'>;
 }
@@ -16,12 +15,15 @@ export interface ListenerOptions extends Pick<ConnectionOptions, 'refused' | 're
 const headerBytesMax = limits.headerBytesMax.default;
 const headersMax = limits.headersMax.default;
 const headersTimeoutMs = 10_000;
-export const keepAliveMs = 65_000;
+const keepAliveMs = 65_000;
 /** An upload may take this many times as long as other requests: 50 MB in ten minutes, or 90 kB per second. */
 const uploadTimeFactor = 20;
 /** How long a TLS connection stays open after its peer has closed it. */
 const endedTlsMs = 1000;
 const tooSlow = 'Timed out waiting for the request.';
+
+/** Up to this size, copying a body is faster than writing headers and body as two parts. */
+const joinedBytesMax = 4096;
 
 /** When a body that had to wait got its turn (`performance.now()`). Infinity before that, and for uploads. */
 const bodyStarts = new WeakMap<IncomingMessage, number>();
@@ -54,8 +56,9 @@ export function createListener(handle: RequestListener, options: ListenerOptions
   /** Writes a small body and its headers as one string. */
   class JoinedResponse extends http.ServerResponse {
     override end(body?: unknown, encoding?: unknown, done?: () => void): this {
-      const text = Buffer.isBuffer(body) && !encoding && !done ? smallBody(body) : undefined;
-      if (text !== undefined) return super.end(text, 'latin1');
+      const isSmall = Buffer.isBuffer(body) && body.length <= joinedBytesMax;
+      // Latin-1 maps each byte to a character and back unchanged.
+      if (isSmall && !encoding && !done) return super.end(body.toString('latin1'), 'latin1');
       return super.end(body, encoding as BufferEncoding, done);
     }
   }
@@ -99,8 +102,8 @@ export function createListener(handle: RequestListener, options: ListenerOptions
   server.setTimeout(silenceMs, (socket) => connections.of(socket)?.timeOut());
   ignoreSocketErrors(server);
   const lingerMs = Math.min(requestTimeoutMs, timerMsMax);
-  const { refused, repeat } = options;
-  connections.follow(server, tls !== undefined, { handle, repeat, refused, lingerMs, silenceMs });
+  const { refused } = options;
+  connections.follow(server, tls !== undefined, { handle, refused, lingerMs });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     const connection = connections.of(socket);
     // After a failed TLS handshake no response can be sent. A browser that connected in advance would mistake a

@@ -35,9 +35,9 @@ export function encoded(json: string): Buffer {
 
 type Values = Record<string, unknown>;
 
-export const jsonType = 'application/json; charset=utf-8';
+const jsonType = 'application/json; charset=utf-8';
 /** The Cache-Control of a response with an ETag. */
-export const revalidated = 'private, no-cache';
+const revalidated = 'private, no-cache';
 
 export interface RouteResponse<Body = unknown> {
   /** Undefined if the caller already has it: the response is 304. A large body is sent in pieces. */
@@ -109,16 +109,12 @@ export function defineRoute<
   return route as unknown as Route;
 }
 
-/** Called for each request with a plain response. */
-export type LearnRead = (route: Route, request: FastifyRequest, reply: FastifyReply) => void;
-
 export function mountRoute(
   app: FastifyInstance,
   context: SurfaceContext,
   heldRequests: HeldRequests,
   route: Route,
   openapi: object,
-  learn?: LearnRead,
 ): void {
   app.route({
     method: route.method,
@@ -133,28 +129,19 @@ export function mountRoute(
     },
     ...(route.caller === 'user' && { onRequest: refuseServicePrincipal }),
     handler: async (request, reply) => {
-      const answering = route.handle({
+      const answer = await route.handle({
         context,
-        principal: (request.admission?.expected ?? request.principal) as UserPrincipal,
+        principal: request.principal as UserPrincipal,
         path: request.params as Values,
         query: request.query as Values,
         headers: request.headers as Values,
         body: request.body as Values,
         traceId: request.id,
         async hold(ms, wait) {
-          // Check admission before holding the request.
-          await request.admission?.done;
           await heldRequests.hold(request.principal.organizationId, reply.raw, ms, wait);
           return (await authenticate(context, request.credential)) as UserPrincipal;
         },
       });
-      if (request.admission !== undefined) {
-        // An error of the admission takes precedence over an error of the handler.
-        answering.catch(() => {});
-        await request.admission.done;
-      }
-      const answer = await answering;
-      if (isPlain(request.headers, answer)) learn?.(route, request, reply);
       return send(context, route, reply, answer);
     },
   });
@@ -187,12 +174,7 @@ function send(
   return reply.send(streamOf(request.principal.organizationId, pieces));
 }
 
-/** Whether the response has a body in memory, or none. */
-export function isPlain(headers: Values, response: RouteResponse): boolean {
-  return Buffer.isBuffer(response.body) || isUnchanged(headers, response);
-}
-
 /** Whether the response is 304. */
-export function isUnchanged(headers: Values, { body, etag }: RouteResponse): boolean {
+function isUnchanged(headers: Values, { body, etag }: RouteResponse): boolean {
   return etag !== undefined && (body === undefined || matchesEntityTag(headers, etag));
 }

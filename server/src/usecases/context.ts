@@ -42,8 +42,6 @@ export interface Context {
   /** Undefined if mail is not configured: links are then shown to the person who created them. */
   readonly mailer: Mailer | undefined;
   readonly baseUrl: () => string;
-  /** Whether a read by a known caller starts before the caller is admitted. */
-  readonly readsEarly: boolean;
   readonly limits: Limits;
   readonly retentionMs: RetentionMs;
   readonly replySignals: ReplySignals;

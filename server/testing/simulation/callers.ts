@@ -50,7 +50,7 @@ export function create(world: World, random: Random): void {
       world,
       random,
       person,
-      { text: `create ${prompt}` },
+      `create ${prompt}`,
       (context, principal) => createThread({ context, principal }, input),
       (outcome) => {
         if (outcome.code === 'OK') {
@@ -87,7 +87,7 @@ export function get(world: World, random: Random): void {
     world,
     random,
     person,
-    { text: `get ${thread.title.value}`, isRead: true },
+    `get ${thread.title.value}`,
     (context, principal) => readThread({ context, principal }, thread.id),
     (outcome, sent) => checkRead(world, person, thread, outcome, sent),
   );
@@ -102,7 +102,7 @@ export function rename(world: World, random: Random): void {
     world,
     random,
     person,
-    { text: `rename ${thread.title.value} to ${title}` },
+    `rename ${thread.title.value} to ${title}`,
     (context, principal) => renameThread({ context, principal }, thread.id, title),
     (outcome, { began }) => {
       const isKept = outcome.code !== 'OK' || thread.title.heldSince(began, (value) => value === title);
@@ -120,7 +120,7 @@ export function remove(world: World, random: Random): void {
     world,
     random,
     person,
-    { text: `delete ${thread.title.value}` },
+    `delete ${thread.title.value}`,
     (context, principal) =>
       deleteThread({ context, principal, initiator: { authority: principal.authority, traceId } }, thread.id),
     (outcome, { began }) => {

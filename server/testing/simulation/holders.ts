@@ -24,7 +24,7 @@ export function wait(world: World, random: Random): void {
     world,
     random,
     person,
-    { text: `wait ${ms} ms in ${thread.title.value}` },
+    `wait ${ms} ms in ${thread.title.value}`,
     async (context, principal, { node }) => {
       const reply = await findRunningReply({ context, principal }, thread.id);
       if (reply !== undefined) {

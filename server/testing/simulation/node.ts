@@ -91,7 +91,6 @@ function contextOf({ store, timers, random, wall }: NodeParts): Context {
     randomBytes: random.bytes,
     crc32,
     sha256: (text) => hash('sha256', text),
-    readsEarly: true,
     limits: { ...defaultLimits, replyAttempts, replyDeadlineMs },
     followedThreads: createFollowedThreads({ store, replySignals, threadSignals, timers }),
     telemetry: noTelemetry,

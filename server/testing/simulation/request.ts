@@ -1,8 +1,7 @@
 import { rateLimited, ServiceError } from '../../src/domain/errors.ts';
-import { memoized } from '../../src/domain/memoized.ts';
-import type { Principal, UserPrincipal } from '../../src/domain/principal.ts';
+import type { UserPrincipal } from '../../src/domain/principal.ts';
 import type { Context } from '../../src/usecases/context.ts';
-import { admit, type Credential, expectedPrincipal } from '../../src/usecases/credentials/authenticate.ts';
+import { admit } from '../../src/usecases/credentials/authenticate.ts';
 import { StoreUnavailable } from './network.ts';
 import type { SimulatedNode } from './node.ts';
 import type { Random } from './random.ts';
@@ -50,35 +49,20 @@ export function send<T>(
   world.loop.after(random.fraction() * 3, 'request', run, node.process);
 }
 
-/** The keys that a node has parsed, by their hash. */
-const keysOf = memoized((_: Context) => new Map<string, Credential>());
-
-/**
- * A request with the person's latest key, as http/authenticate.ts handles it: a read by a known caller starts while the
- * caller is admitted.
- */
+/** A request with one of the person's keys, usually the latest, as http/authenticate.ts handles it. */
 export function sendWithKey<T>(
   world: World,
   random: Random,
   person: Person,
-  { text, isRead = false }: { readonly text: string; readonly isRead?: boolean },
+  text: string,
   handle: (context: Context, principal: UserPrincipal, sent: Sent) => Promise<T>,
   judge: (outcome: Outcome<T>, sent: Sent) => void = () => {},
 ): void {
   const hash = random.chance(0.9) ? person.keys.at(-1)! : random.pick(person.keys);
   const attempt = async (context: Context, sent: Sent) => {
-    const credential = keysOf(context).get(hash) ?? { kind: 'key', hash };
-    keysOf(context).set(hash, credential);
-    const admission = admit(context, credential).then(({ granted, principal, resetSeconds }) => {
-      if (!granted) throw rateLimited('The limit was exceeded.', resetSeconds);
-      return principal;
-    });
-    const expected: Principal | undefined = isRead ? expectedPrincipal(context, credential) : undefined;
-    admission.catch(() => {});
-    const answer = handle(context, (expected ?? (await admission)) as UserPrincipal, sent);
-    answer.catch(() => {});
-    await admission;
-    return answer;
+    const { granted, principal, resetSeconds } = await admit(context, { kind: 'key', hash });
+    if (!granted) throw rateLimited('The limit was exceeded.', resetSeconds);
+    return handle(context, principal as UserPrincipal, sent);
   };
   send(world, random, `${person.email}: ${text}`, attempt, (outcome, sent) => {
     checkKey(world, hash, outcome, sent);

@@ -34,7 +34,7 @@ function readPage(world: World, random: Random, walk: Walk, cursor: string | und
     world,
     random,
     person,
-    { text: `list ${shown.length} and on`, isRead: true },
+    `list ${shown.length} and on`,
     (context, principal) => listThreads({ context, principal }, input),
     (outcome, { began }) => {
       const again = (next: string | undefined, tries: number) =>

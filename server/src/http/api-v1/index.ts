@@ -6,7 +6,7 @@ import { createThread } from '../../usecases/threads/create-thread.ts';
 import { listThreads } from '../../usecases/threads/list-threads.ts';
 import { admitCaller } from '../authenticate.ts';
 import type { HeldRequests } from '../long-responses.ts';
-import { defineRoute, type LearnRead, mountRoute, rendered } from '../route.ts';
+import { defineRoute, mountRoute, rendered } from '../route.ts';
 import { Type, text } from '../schema.ts';
 import { getThreadRoute } from './get-thread.ts';
 import { describeRoute } from './openapi.ts';
@@ -21,7 +21,7 @@ import {
 } from './presentation.ts';
 
 /** The public API, under `/api/v1`. Unknown routes check the credential, too: 401 comes before 404. */
-export function apiV1(context: SurfaceContext, heldRequests: HeldRequests, learn: LearnRead) {
+export function apiV1(context: SurfaceContext, heldRequests: HeldRequests) {
   return async (app: FastifyInstance): Promise<void> => {
     app.addHook('onRequest', admitCaller(context));
     // Makes the hook apply to unknown routes. The handler is never called: app.ts answers them before reading a body.
@@ -36,7 +36,7 @@ export function apiV1(context: SurfaceContext, heldRequests: HeldRequests, learn
       renameThreadRoute(limits, threadUrl),
       deleteThreadRoute,
     ];
-    for (const route of routes) mountRoute(app, context, heldRequests, route, describeRoute(route), learn);
+    for (const route of routes) mountRoute(app, context, heldRequests, route, describeRoute(route));
   };
 }
 

@@ -9,8 +9,7 @@ import type { Context } from '../context.ts';
 
 /** A credential that is well formed and, if it is a token, signed by us. It may have been revoked. */
 export type Credential =
-  /** `principal`: whom the key stands for, which never changes. Known once it was admitted. */
-  | { readonly kind: 'key'; readonly hash: string; principal?: Principal }
+  | { readonly kind: 'key'; readonly hash: string }
   | ({ readonly kind: 'application' } & AccessClaims);
 
 export async function readCredential(context: Context, text: string | undefined): Promise<Credential> {
@@ -101,18 +100,10 @@ export async function admit(context: Context, credential: Credential): Promise<A
   if (admission === undefined) throw revoked(credential);
   if (admission.use === undefined) throw apiNotEnabled();
   const principal = principalOf(admission.organizationId, admission.userId, credential);
-  if (credential.kind === 'key') credential.principal = principal;
   return {
     ...admission.use,
     principal,
     credentialId: admission.credentialId,
     resetSeconds: secondsUntilReset(now),
   };
-}
-
-/** What a known key means never changes. A read may start while `admit` runs, and awaits it before it answers. */
-export function expectedPrincipal({ readsEarly }: Context, credential: Credential): Principal | undefined {
-  if (!readsEarly) return undefined;
-  if (credential.kind === 'key') return credential.principal;
-  return principalOf(credential.organizationId, null, credential);
 }

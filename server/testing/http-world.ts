@@ -79,7 +79,7 @@ export const remaining = (response: string) => Number(/;r=(\d+);/.exec(response)
 export type Scheme = 'http' | 'https';
 
 /** A service for the tests of the enclosing suite, and a client of it with a key. Each test has its own connection and thread. */
-export class RepeatedReadsWorld {
+export class HttpWorld {
   readonly isTls: boolean;
   readonly config: Config;
   context!: SurfaceContext;
@@ -91,13 +91,11 @@ export class RepeatedReadsWorld {
   keyId!: string;
   userId!: UserId;
   threadId!: string;
-  /** How many requests reached the HTTP parser. */
-  #parsed = 0;
 
   constructor(scheme: Scheme) {
     this.isTls = scheme === 'https';
     const standIns = join(import.meta.dirname, '../../tests/stand-ins');
-    const folder = mkdtempSync(join(tmpdir(), 'skein-repeated-'));
+    const folder = mkdtempSync(join(tmpdir(), 'skein-http-'));
     this.config = readConfig({
       SKEIN_DATABASE_URL: `sqlite:${join(folder, 'skein.db')}`,
       SKEIN_MODEL: 'scripted',
@@ -123,10 +121,6 @@ export class RepeatedReadsWorld {
     this.context = await openContext(this.config, { baseUrl: () => 'http://skein.example' });
     this.store = this.context.store as unknown as Store;
     this.app = await this.listen();
-    for (const event of ['request', 'checkContinue'])
-      this.app.server.prependListener(event, () => {
-        this.#parsed += 1;
-      });
     const organization = { name: 'Acme', apiEnabled: true };
     this.organizationId = await createOrganization(
       this.context,
@@ -170,20 +164,5 @@ export class RepeatedReadsWorld {
   post(body: string): string {
     const lines = ['Content-Type: application/json', `Content-Length: ${body.length}`];
     return this.head('POST /api/v1/threads', ...lines) + body;
-  }
-
-  /** Sends a read until it is recognized, and returns the last response to a parsed one. */
-  async repeat(read: string): Promise<string> {
-    // The first one only shows where a request begins.
-    for (let count = 0; count < 2; count += 1) await this.client.exchange(read);
-    const response = await this.client.exchange(read);
-    assert.equal(await this.parsedBy(() => this.client.exchange(read)), 0, 'it is recognized');
-    return response;
-  }
-
-  async parsedBy(act: () => Promise<unknown>): Promise<number> {
-    const start = this.#parsed;
-    await act();
-    return this.#parsed - start;
   }
 }

@@ -1,61 +1,18 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { RepeatedReadsWorld, remaining, type Scheme, statusOf } from '../../testing/repeated-reads-world.ts';
+import { HttpWorld, remaining, type Scheme, statusOf } from '../../testing/http-world.ts';
 import { createApiKey, revokeApiKey } from '../usecases/credentials/api-keys.ts';
 import { createApplication } from '../usecases/credentials/applications.ts';
 import { changeOrganization } from '../usecases/organization/organization.ts';
 import { addMember } from '../usecases/people/members.ts';
 
 for (const scheme of ['http', 'https'] satisfies Scheme[])
-  describe(`A read that repeats an earlier one byte for byte, over ${scheme}`, () => {
-    const world = new RepeatedReadsWorld(scheme);
-
-    const reads: Record<string, (etag: string) => string> = {
-      'a thread': () => world.getThread(),
-      'a thread that has not changed': (etag) => world.getThread(`If-None-Match: ${etag}`),
-      'a list': () => world.head('GET /api/v1/threads?limit=2'),
-      'a large list': () => world.head('GET /api/v1/threads?limit=100'),
-    };
-    for (const [name, read] of Object.entries(reads))
-      it(`gets the same response without being parsed: ${name}`, async () => {
-        for (let count = 0; count < 10; count += 1)
-          await world.client.exchange(world.post(`{"prompt":"${'long '.repeat(50)}"}`));
-        const [, etag = ''] = /etag: (.*)\r\n/.exec(await world.client.exchange(world.getThread())) ?? [];
-        const bytes = read(etag);
-        const first = await world.repeat(bytes);
-        const again = await world.client.exchange(bytes);
-        assert.equal(remaining(again), remaining(first) - 2, 'each is counted');
-        const comparable = (response: string) =>
-          response
-            .replace(/(x-request-id|date): .*/gi, '$1')
-            .replace(/;r=\d+;t=\d+/, '')
-            .replace(/"nextCursor":"[^"]+"/, '');
-        assert.equal(comparable(again), comparable(first));
-        const [, traceId = ''] = /x-request-id: (.*)\r\n/.exec(again) ?? [];
-        await world.context.recorder.flush();
-        const logged = await world.store.findRequest(world.organizationId, traceId);
-        assert.deepEqual([logged?.credentialId, logged?.status], [world.keyId, Number(statusOf(again))]);
-      });
-
-    it('is recognized from the third time, so that reads that are never repeated take no memory', async () => {
-      await world.client.exchange(world.getThread());
-      const list = world.head(`GET /api/v1/threads?accountId=${world.threadId}`);
-      const counts = [];
-      for (let count = 0; count < 4; count += 1)
-        counts.push(await world.parsedBy(() => world.client.exchange(list)));
-      assert.deepEqual(counts, [1, 1, 0, 0]);
-    });
-
-    it('is recognized on other connections, after their first request', async () => {
-      await world.repeat(world.getThread());
-      world.client = world.open();
-      assert.equal(await world.parsedBy(() => world.client.exchange(world.getThread())), 1);
-      assert.equal(await world.parsedBy(() => world.client.exchange(world.getThread())), 0);
-    });
+  describe(`A read that is sent again, over ${scheme}`, () => {
+    const world = new HttpWorld(scheme);
 
     it('shows what has changed since', async () => {
-      await world.repeat(world.getThread());
+      await world.client.exchange(world.getThread());
       const body = '{"title":"New"}';
       const rename = world.head(
         `PATCH /api/v1/threads/${world.threadId}`,
@@ -66,27 +23,8 @@ for (const scheme of ['http', 'https'] satisfies Scheme[])
       assert.match(await world.client.exchange(world.getThread()), /"title":"New"/);
     });
 
-    it('is parsed if it asks for more than a response', async () => {
-      const singular = [
-        world.getThread('Prefer: wait=0'),
-        world.getThread('Expect: 100-continue'),
-        world.getThread('Upgrade: h2c'),
-        world.getThread('Connection: close'),
-        world.getThread('Content-Length: 0'),
-        world.getThread('Connection: keep-alive').replace('HTTP/1.1', 'HTTP/1.0'),
-        world.getThread(`X-Long: ${'x'.repeat(1000)}`),
-      ];
-      for (const read of singular)
-        for (let count = 0; count < 4; count += 1) {
-          const one = world.open();
-          await one.exchange(world.getThread());
-          assert.equal(await world.parsedBy(() => one.exchange(read)), 1, read);
-          one.socket.destroy();
-        }
-    });
-
-    it('gets the usual error, once the thread is deleted', async () => {
-      await world.repeat(world.getThread());
+    it('gets an error, once the thread is deleted', async () => {
+      await world.client.exchange(world.getThread());
       let left = remaining(
         await world.client.exchange(world.head(`DELETE /api/v1/threads/${world.threadId}`)),
       );
@@ -101,7 +39,7 @@ for (const scheme of ['http', 'https'] satisfies Scheme[])
 
     it('counts once against the quota, whether it is granted or not', async () => {
       const change = world.change();
-      const [, limit] = /;q=(\d+)/.exec(await world.repeat(world.getThread()))!;
+      const [, limit] = /;q=(\d+)/.exec(await world.client.exchange(world.getThread()))!;
       const [, left] = /;r=(\d+)/.exec(await world.client.exchange(world.getThread()))!;
       await changeOrganization(change, { dailyQuota: Number(limit) - Number(left) + 2 });
       const statuses = [];
@@ -113,8 +51,8 @@ for (const scheme of ['http', 'https'] satisfies Scheme[])
       assert.equal(Number(restored), Number(left) - 3);
     });
 
-    it('counts once if it is not found after a body of many pieces', async () => {
-      await world.repeat(world.getThread());
+    it('counts once if it is not found, after a body of many pieces', async () => {
+      await world.client.exchange(world.getThread());
       await world.open().exchange(world.head(`DELETE /api/v1/threads/${world.threadId}`));
       const body = [...`{"prompt":"${'x'.repeat(1020)}"}`].map((byte) => `1\r\n${byte}\r\n`).join('');
       const lines = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
@@ -126,7 +64,7 @@ for (const scheme of ['http', 'https'] satisfies Scheme[])
       assert.equal(remaining(response), left - 1);
     });
 
-    it('is not kept if the thread is large, which would then be read twice', async () => {
+    it('loads a large thread once', async () => {
       const created = await world.client.exchange(world.post(`{"prompt":"${'\\u20ac'.repeat(90_000)}"}`));
       const read = world.head(`GET /api/v1/threads/${/"id":"(thr_\w+)"/.exec(created)![1]}`);
       const { getThread } = world.store;
@@ -148,7 +86,7 @@ for (const scheme of ['http', 'https'] satisfies Scheme[])
       const { userId } = await addMember(change, { email: `${world.threadId}@acme.example`, role: 'member' });
       const other = await createApiKey(change, { userId, name: 'Other' });
       const read = world.head('GET /api/v1/threads').replace(world.key, other.key);
-      await world.repeat(read);
+      await world.client.exchange(read);
       await revokeApiKey(change, other.id);
       const response = await world.client.exchange(read);
       assert.equal(statusOf(response), '401');
@@ -161,7 +99,7 @@ for (const scheme of ['http', 'https'] satisfies Scheme[])
       const grant = await world.store.findApplicationGrant(id as never);
       const token = await world.context.accessTokens.issue({ applicationId: id as never, ...grant! });
       const read = world.head('GET /api/v1/threads').replace(world.key, token);
-      await world.repeat(read);
+      await world.client.exchange(read);
       const { accessTokens } = world.context;
       Object.assign(world.context, { accessTokens: { ...accessTokens, read: async () => undefined } });
       assert.equal(statusOf(await world.client.exchange(read)), '401');
@@ -169,8 +107,8 @@ for (const scheme of ['http', 'https'] satisfies Scheme[])
       assert.equal(statusOf(await world.client.exchange(read)), '200');
     });
 
-    describe('is parsed as a part of what was sent before', () => {
-      beforeEach(() => world.repeat(world.getThread()));
+    describe('is a part of what was sent before', () => {
+      beforeEach(() => world.client.exchange(world.getThread()));
       const partial = 'GET /api/v1/threads HTTP/1.1\r\nX: ';
       const list = /"threads":/;
 
