@@ -244,7 +244,7 @@ export async function composeApp(config: Config, context: SurfaceContext, log: L
     trustedProxies: config.trustedProxies,
     refused: (traceId, reason) => {
       context.telemetry.requestRefused();
-      log.info({ trace_id: traceId, status: 400, reason }, 'request refused');
+      log.info({ trace_id: traceId, status: 400, reason }, 'request rejected');
     },
     model: configuredModel(config),
     authUrl: () => config.authUrl ?? context.baseUrl(),

@@ -19,7 +19,7 @@ export type Log = Logger & { request: (request: AnsweredRequest) => void };
  */
 export function createLog(level: string, onDrop: () => void = () => {}): Log {
   const output = new LogOutput(onDrop, (lines) =>
-    log.warn({ lines }, 'log lines were dropped because the output was blocked'),
+    log.warn({ lines }, 'dropped log lines while output was blocked'),
   );
   const options = {
     level,

@@ -84,7 +84,7 @@ describe('A misspelled variable', () => {
     const { exitCode, stdout, stderr } = await runSkein(temporaryFolder(), words, environment);
     assert.equal(exitCode, 0, stderr);
     assert.match(JSON.parse(stdout).id, /^org_/);
-    assert.equal(stderr, 'SKEIN_PROT is ignored: did you mean SKEIN_PORT?\n');
+    assert.equal(stderr, 'ignoring unknown setting SKEIN_PROT: did you mean SKEIN_PORT?\n');
   });
 });
 

@@ -158,7 +158,7 @@ describe('OpenTelemetry', () => {
     const { status } = await world.ada.list();
     assert.equal(status, 200);
     const reports = () =>
-      world.service.output.filter((line) => line.includes('could not be sent to the OTLP'));
+      world.service.output.filter((line) => line.includes('failed to export traces or metrics over OTLP'));
     await eventually(reports, ({ length }) => length > 0);
     const { level, err } = JSON.parse(reports()[0]!);
     assert.equal(level, 40);

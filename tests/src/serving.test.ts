@@ -114,7 +114,7 @@ describe('Stopping', { concurrency: 2 }, () => {
         .map((line) => JSON.parse(line));
       assert.deepEqual(
         lines.map(({ msg, origin, err }) => [msg, origin, err.message]),
-        [['an error was not caught', origin, 'a-fault']],
+        [['uncaught exception', origin, 'a-fault']],
       );
     });
   }

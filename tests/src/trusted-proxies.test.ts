@@ -62,7 +62,7 @@ describe('Attempts behind a proxy', () => {
     assert.deepEqual(others, [], 'the first peer that did it was warned of');
     assert.equal(first.level, 40);
     assert.match(first.peer, /^127\./);
-    assert.ok(first.msg.includes(`X-Forwarded-For from ${first.peer} is ignored`), first.msg);
+    assert.ok(first.msg.includes(`ignoring X-Forwarded-For from ${first.peer},`), first.msg);
     await guess(newAddress(), '198.51.100.1');
     await guess(proxy, '203.0.113.7');
     assert.equal(warnings().length, 1);

@@ -48,32 +48,30 @@ export function startBackgroundWork(
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   };
   const start = (ms: number, failure: string, work: Work) => repeat(log, ms, failure, work);
-  const countsFailed = 'could not store request counts; retrying in a second';
-  const linksFailed = 'password links could not be created';
+  const countsFailed = 'failed to store request counts, retrying';
+  const linksFailed = 'failed to create password links';
   const jobs = [
     start(usageEveryMs, countsFailed, () => keepCounts(false)),
-    start(sweepEveryMs, 'unfinished documents could not be removed', async () => {
+    start(sweepEveryMs, 'failed to remove unfinished documents', async () => {
       const passages = await sweepDocuments(context);
-      if (passages > 0) log.info({ passages }, 'removed documents that were left unfinished');
+      if (passages > 0) log.info({ passages }, 'removed unfinished documents');
     }),
-    start(sweepEveryMs, 'retention failed; retrying in a minute', (signal) =>
-      removeExpired(context, log, signal),
-    ),
-    start(indexEveryMs, 'threads could not be indexed; trying again', (signal) => {
+    start(sweepEveryMs, 'retention pass failed, retrying', (signal) => removeExpired(context, log, signal)),
+    start(indexEveryMs, 'failed to index threads, retrying', (signal) => {
       const rest = restsUntil(signal, (workedMs) => restPerWork * workedMs);
       return indexThreads(context, rest, signal);
     }),
     start(mailEveryMs, linksFailed, () => sendPasswordLinks(context, log)),
-    start(clockEveryMs, "the store's clock could not be read", clockWatch(context, log)),
+    start(clockEveryMs, 'failed to read store clock', clockWatch(context, log)),
   ];
   if (context.mailer) {
-    const failure = 'emails could not be read from the store';
+    const failure = 'failed to read queued emails';
     jobs.push(start(mailEveryMs, failure, (signal) => sendMails(context, log, signal)));
   }
   const suggest = started?.suggestQuestions;
   const stopAsking =
     suggest &&
-    start(questionsEveryMs, 'example questions could not be created', (signal) =>
+    start(questionsEveryMs, 'failed to create example questions', (signal) =>
       makeExampleQuestions(context, suggest, signal),
     );
   const stopTending = keepTending(context, { worker: started?.worker, leaseMs, log });
@@ -140,8 +138,7 @@ async function removeExpired(context: SurfaceContext, log: Log, signal: AbortSig
     await rest(batch.rows);
     return !signal.aborted;
   });
-  if (Object.keys(removed).length > 0)
-    log.info({ removed }, 'removed data older than the retention settings allow');
+  if (Object.keys(removed).length > 0) log.info({ removed }, 'removed expired data');
 }
 
 /** Warns once each time the store's clock gets ahead of the machine's. */
@@ -150,8 +147,8 @@ function clockWatch({ storeHealth }: SurfaceContext, log: Log): () => Promise<vo
   return async () => {
     const aheadMs = await storeHealth.clockAheadMs();
     if (aheadMs > clockAheadMsMax && !isAhead) {
-      const advice = 'it runs at half speed until both agree; check that NTP sets the clock';
-      log.warn({ ahead_ms: aheadMs }, `the store's clock is ahead of the machine's: ${advice}`);
+      const advice = 'store time runs at half speed until both agree; check NTP';
+      log.warn({ ahead_ms: aheadMs }, `store clock is ahead of machine clock: ${advice}`);
     }
     isAhead = aheadMs > clockAheadMsMax;
   };

@@ -46,17 +46,17 @@ export async function serve(config: Config, role: Role): Promise<number> {
   const metrics = await openMetrics(config, role);
   const log = await openLog(config.logLevel, metrics?.telemetry.logLineDropped);
   const otlp = await openOtlp(config, (error) =>
-    log.warn({ err: error }, 'traces or metrics could not be sent to the OTLP receiver'),
+    log.warn({ err: error }, 'failed to export traces or metrics over OTLP'),
   );
   const file = config.store.engine === 'sqlite' ? config.store.file : undefined;
   const opening = openContext(config, {
     baseUrl: () => baseUrl,
     watch: {
-      connectionBroke: (error) => log.warn({ err: error }, 'lost a connection to the store'),
+      connectionBroke: (error) => log.warn({ err: error }, 'lost store connection'),
       // Without a stack: the message says what to do.
       writesFail: (error: NodeJS.ErrnoException) =>
-        log.error({ code: error.code, file }, `the store accepts no writes: ${explainFault(error)}`),
-      writesSucceed: () => log.info('the store accepts writes again'),
+        log.error({ code: error.code, file }, `store is rejecting writes: ${explainFault(error)}`),
+      writesSucceed: () => log.info('store is accepting writes again'),
       migrationWaits: () => {
         log.info('waiting for another node to migrate the database');
         log.flush();
@@ -135,12 +135,12 @@ function warnOfRisks(config: Config, role: Role, log: Log): void {
     log.warn(`the connection to PostgreSQL ${risk}: add sslmode=verify-full to SKEIN_DATABASE_URL`);
   }
   if (config.mail !== undefined && baseUrl === undefined) {
-    log.warn('SKEIN_BASE_URL is not set: links in emails contain the listening address');
+    log.warn('SKEIN_BASE_URL is not set: links in emails use the listening address');
   }
   const endsTlsElsewhere = baseUrl?.startsWith('https:') && tls === undefined;
   if (role !== 'worker' && endsTlsElsewhere && trustedProxies.length === 0) {
     log.warn(
-      'SKEIN_BASE_URL is https and TLS ends elsewhere, but SKEIN_TRUSTED_PROXIES is not set: all callers appear to come from the proxy and share one limit of failed sign-ins',
+      'SKEIN_TRUSTED_PROXIES is not set, but SKEIN_BASE_URL is https and this process does not terminate TLS: all clients behind the proxy share one limit of failed sign-ins',
     );
   }
 }
@@ -232,7 +232,7 @@ async function untilListening<T>(
 function untilUncaughtError(log: Log): Promise<{ origin: NodeJS.UncaughtExceptionOrigin }> {
   return new Promise((resolve) => {
     process.on('uncaughtException', (error, origin) => {
-      log.fatal({ err: error, origin }, 'an error was not caught');
+      log.fatal({ err: error, origin }, 'uncaught exception');
       resolve({ origin });
     });
   });

@@ -70,7 +70,7 @@ describe('A build of the console', () => {
     const printed = execFileSync('sh', ['-c', command, process.execPath, program, folder], {
       encoding: 'utf8',
     });
-    assert.equal(printed, 'the console could not be built: run npm ci, then npm run build');
+    assert.equal(printed, 'failed to build the console: run npm ci, then npm run build');
   });
 
   it('keeps the end of its output, however long the output is', async (test) => {
@@ -153,7 +153,7 @@ describe('A build of the console', () => {
       detached: true,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    assert.equal(await text(service.stdout), 'the console is built\n');
+    assert.equal(await text(service.stdout), 'built the console\n');
   });
 
   it('runs in one process at a time, and in the next one if that is killed', async (test) => {

@@ -54,7 +54,7 @@ export async function buildBeside(
   const buildFile = join(folder, 'build.ts');
   try {
     if (stop.aborted || !existsSync(buildFile) || !isOutdated(folder)) return;
-    if (isAwaited) log.info(`building ${name}; this can take half a minute at the first start`);
+    if (isAwaited) log.info(`building ${name} (up to 30 s at the first start)`);
     const [program, ...words] = [...(isAwaited ? [] : ['nice', '-n', '19']), process.execPath, buildFile];
     const build = spawn(program!, words, {
       cwd: folder,
@@ -68,10 +68,10 @@ export async function buildBeside(
     stop.addEventListener('abort', () => build.kill());
     const { code, output } = await outcomeOf(build);
     if (stop.aborted) return;
-    if (code === 0) log.info(`${name} is built`);
-    else log.warn({ code, output }, `${name} could not be built: run npm ci, then npm run build`);
+    if (code === 0) log.info(`built ${name}`);
+    else log.warn({ code, output }, `failed to build ${name}: run npm ci, then npm run build`);
   } catch (error) {
-    log.warn({ err: error }, `${name} could not be built`);
+    log.warn({ err: error }, `failed to build ${name}`);
   }
 }
 

@@ -36,12 +36,12 @@ describe('readConfig', () => {
       PORT: '1',
     };
     assert.deepEqual(unknownVariables(environment), [
-      'SKEIN_PROT is ignored: did you mean SKEIN_PORT?',
-      'SKEIN_TITEL_LENGTH_MAX is ignored: did you mean SKEIN_TITLE_LENGTH_MAX?',
-      'skein_host is ignored: did you mean SKEIN_HOST?',
+      'ignoring unknown setting SKEIN_PROT: did you mean SKEIN_PORT?',
+      'ignoring unknown setting SKEIN_TITEL_LENGTH_MAX: did you mean SKEIN_TITLE_LENGTH_MAX?',
+      'ignoring unknown setting skein_host: did you mean SKEIN_HOST?',
     ]);
     assert.deepEqual(unknownVariables({ SKEIN_COLOUR_SCHEME: '' }), [
-      'SKEIN_COLOUR_SCHEME is ignored: no setting has this name.',
+      'ignoring unknown setting SKEIN_COLOUR_SCHEME',
     ]);
   });
 

@@ -99,7 +99,7 @@ export function readTogether<Names extends Readonly<Record<string, VariableName>
   };
 }
 
-/** A sentence for each variable that looks like one of ours but has no meaning, such as `SKEIN_PROT`. */
+/** A warning for each variable that looks like one of ours but has no meaning, such as `SKEIN_PROT`. */
 export function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
   const unknown = Object.keys(environment).filter((name) => /^SKEIN_/i.test(name) && !(name in variables));
   return unknown.map((name) => {
@@ -107,8 +107,8 @@ export function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
       (known) => [editDistance(name.toUpperCase(), known), known] as const,
     );
     const [distance, nearest] = distances.reduce((best, next) => (next[0] < best[0] ? next : best));
-    const advice = distance <= name.length / 4 ? `did you mean ${nearest}?` : 'no setting has this name.';
-    return `${name} is ignored: ${advice}`;
+    const advice = distance <= name.length / 4 ? `: did you mean ${nearest}?` : '';
+    return `ignoring unknown setting ${name}${advice}`;
   });
 }
 

@@ -35,9 +35,8 @@ export function warnOfUntrustedProxy(log: Pick<FastifyBaseLogger, 'warn'>, isTru
     isDone = true;
     log.warn(
       { peer },
-      `X-Forwarded-For from ${peer} is ignored, because SKEIN_TRUSTED_PROXIES does not name that address. If it is your ` +
-        'proxy, add it: until then, everyone behind it shares one limit of failed sign-ins. If it is not, ignore this ' +
-        'warning, which is logged once.',
+      `ignoring X-Forwarded-For from ${peer}, which is not in SKEIN_TRUSTED_PROXIES: if it is your proxy, add it, ` +
+        'or all clients behind it share one limit of failed sign-ins (logged once)',
     );
   };
 }

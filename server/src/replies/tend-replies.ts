@@ -110,10 +110,7 @@ function logFailed(log: Log, failed: readonly FailedReply[]): void {
 function reportCrashed({ telemetry }: Pick<Context, 'telemetry'>, log: Log, crashed: readonly ReplyName[]) {
   if (crashed.length === 0) return;
   telemetry.repliesCrashed(crashed.length);
-  log.warn(
-    { replies: crashed.length },
-    'the process that wrote these replies ended or stalled; they start over',
-  );
+  log.warn({ replies: crashed.length }, 'worker process ended or stalled, restarting its replies');
 }
 
 interface Tending {
@@ -134,13 +131,13 @@ export function keepTending(context: Context, { worker, leaseMs, log }: Tending)
       const { failed, crashed } = await tendReplies(context, round, leases.mayEndLeases());
       logFailed(log, failed);
       reportCrashed(context, log, crashed);
-      if (failing) log.info({}, 'the store answers again');
+      if (failing) log.info({}, 'store is responding again');
       failing = false;
       leases.roundEnded(true);
     } catch (error) {
       leases.roundEnded(false);
       // Logged once per outage, not five times a second.
-      if (!failing) log.error({ err: error }, 'could not process reply deadlines and leases; retrying');
+      if (!failing) log.error({ err: error }, 'failed to process reply deadlines and leases, retrying');
       failing = true;
     }
   };

@@ -197,7 +197,7 @@ describe('The claims of the reply worker', () => {
     changeContext({ store: Object.assign(Object.create(store), { renewReplies }) });
     await ask('#hang');
     await start(scriptedModel, { leaseMs: 30 });
-    const reports = () => logged.filter((line) => line.startsWith('leases could not be renewed')).length;
+    const reports = () => logged.filter((line) => line.startsWith('failed to renew leases')).length;
     for (const outage of [1, 2]) {
       isDown = true;
       const before = tries;
@@ -334,7 +334,7 @@ describe('The claims of the reply worker', () => {
       world.clock.pass(30_000);
       worker.wake();
       assert.equal((await until(reply, ended)).status, 'failed');
-      assert.deepEqual([begun, logged], [2, ['reply will be tried again', 'reply failed']]);
+      assert.deepEqual([begun, logged], [2, ['retrying reply', 'reply failed']]);
     });
   });
 

@@ -186,7 +186,7 @@ describe('The reply worker', () => {
     const { status, content, steps } = await until(reply, ended);
     const taken = [{ description: 'One', at: world.clock.ms }];
     assert.deepEqual([status, content, steps], ['completed', 'Text.', taken]);
-    assert.deepEqual(logged, ['reply will be tried again', 'reply will be tried again']);
+    assert.deepEqual(logged, ['retrying reply', 'retrying reply']);
   });
 
   it('gives up after the allowed number of attempts', async () => {
@@ -205,7 +205,7 @@ describe('The reply worker', () => {
     world.clock.pass(30_000);
     worker.wake();
     assert.equal((await until(reply, ended)).status, 'failed');
-    assert.deepEqual(logged, ['reply will be tried again', 'reply failed']);
+    assert.deepEqual(logged, ['retrying reply', 'reply failed']);
   });
 
   /** Returns a function that makes the store unavailable, or available again. */
@@ -235,7 +235,7 @@ describe('The reply worker', () => {
       setUnavailable(true);
       await until(
         async () => logged,
-        (lines) => lines.some((line) => line.includes('store is unavailable')),
+        (lines) => lines.some((line) => line.includes('failed to store reply')),
       );
       assert.equal((await reply()).status, 'in_progress');
       setUnavailable(false);

@@ -82,7 +82,7 @@ export class ReplyWorker implements ReplyTaker {
       store: context.store,
       leaseMs,
       failed: (error: unknown) =>
-        log.error({ err: error }, 'replies could not be claimed; the next wake-up tries again'),
+        log.error({ err: error }, 'failed to claim replies, retrying at the next wake-up'),
     };
     this.#usual = new ReplySlots({
       ...shared,
@@ -156,7 +156,7 @@ export class ReplyWorker implements ReplyTaker {
       .afterRequest(reply.traceId, 'reply', { 'skein.model': model.name }, () => this.#write(running))
       .catch((error: unknown): AttemptOutcome => {
         // No retry here: the lease expires and the reply is claimed again.
-        this.#log.error({ err: error, ...replyForLog(reply) }, 'reply could not be stored');
+        this.#log.error({ err: error, ...replyForLog(reply) }, 'failed to store reply');
         return 'stopped';
       })
       .then((outcome) => {
@@ -218,7 +218,7 @@ export class ReplyWorker implements ReplyTaker {
 
   /** Retries until the reply is aborted: at its deadline, when it is lost or when the worker stops. */
   #persist<T>({ reply, abort }: Running, call: () => Promise<T>): Promise<T> {
-    const text = 'the store is unavailable; the reply will be stored when it is back';
+    const text = 'failed to store reply, retrying';
     const onFailure = (error: unknown) => this.#log.warn({ err: error, ...replyForLog(reply) }, text);
     return retryStore(call, abort.signal, onFailure, this.#context.timers);
   }
@@ -238,7 +238,7 @@ export class ReplyWorker implements ReplyTaker {
     const failure = error instanceof ModelError ? error.message : unexpectedFailure;
     const delayMs = this.#retryDelayMs(running, error);
     if (delayMs !== undefined) {
-      this.#log.info({ failure, delay_ms: delayMs, ...replyForLog(reply) }, 'reply will be tried again');
+      this.#log.info({ failure, delay_ms: delayMs, ...replyForLog(reply) }, 'retrying reply');
       const retry = () => this.#context.store.releaseReply(reply, { delayMs, failure });
       return this.#settle(running, 'retried', retry);
     }
@@ -290,7 +290,7 @@ export class ReplyWorker implements ReplyTaker {
       this.#isRenewalFailing = false;
     } catch (error) {
       // Retried with the next heartbeat or before the next sweep, up to five times a second. If all fail, the leases expire.
-      if (!this.#isRenewalFailing) this.#log.error({ err: error }, 'leases could not be renewed; retrying');
+      if (!this.#isRenewalFailing) this.#log.error({ err: error }, 'failed to renew leases, retrying');
       this.#isRenewalFailing = true;
     }
   }

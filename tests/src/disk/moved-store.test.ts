@@ -51,8 +51,7 @@ describe('A store whose files are moved under a running service', () => {
 
   it('is detected without any request, within a second or two', async () => {
     const { service } = world;
-    const reports = () =>
-      service.output.filter((line) => line.includes('the store accepts no writes')).length;
+    const reports = () => service.output.filter((line) => line.includes('store is rejecting writes')).length;
     const before = reports();
     renameSync(data, `${data}.away`);
     await eventually(() => reports() === before + 1);

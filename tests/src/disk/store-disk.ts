@@ -38,7 +38,7 @@ export async function assertDown(service: Service, api: Api, reason: RegExp): Pr
   assert.equal((await scrape(service)).value('skein_store_up'), 0);
   assert.equal((await fetch(`${service.baseUrl}/healthz`)).status, 200);
   const acknowledged = await createUntilRefused(api);
-  const isReport = (line: string) => line.includes('the store accepts no writes');
+  const isReport = (line: string) => line.includes('store is rejecting writes');
   await eventually(() => service.output.some(isReport));
   const reports = service.output.filter(isReport);
   assert.equal(reports.length, 1, reports.join('\n'));
@@ -61,6 +61,6 @@ export async function assertRecovers(
     const { status: state } = await api.untilDone(id);
     assert.equal(state.state, 'idle', `the reply of ${id} was written`);
   }
-  const isTold = (line: string) => line.includes('the store accepts writes again');
+  const isTold = (line: string) => line.includes('store is accepting writes again');
   await eventually(() => service.output.some(isTold));
 }

@@ -80,7 +80,7 @@ describe('The end of a reply', { concurrency: true }, () => {
       assert.deepEqual(done.messages[1].steps, [{ description: 'Once' }]);
       const [line, ...others] = linesAbout(service, answer.body.responseMessageId);
       assert.deepEqual(others, []);
-      assert.equal(line.msg, 'reply will be tried again');
+      assert.equal(line.msg, 'retrying reply');
       assert.equal(line.trace_id, answer.headers.get('x-request-id'));
       assert.equal(await service.end(), 0);
     });
@@ -101,7 +101,7 @@ describe('The end of a reply', { concurrency: true }, () => {
       assert.deepEqual(
         lines.map(({ msg, level, trace_id, thread }) => [msg, level, trace_id, thread]),
         [
-          ['reply will be tried again', 30, answer.headers.get('x-request-id'), answer.body.thread.id],
+          ['retrying reply', 30, answer.headers.get('x-request-id'), answer.body.thread.id],
           ['reply failed', 40, answer.headers.get('x-request-id'), answer.body.thread.id],
         ],
       );

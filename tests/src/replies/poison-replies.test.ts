@@ -51,7 +51,7 @@ describe('A reply that kills the process that writes it', () => {
     );
     assert.deepEqual(
       logged.map(({ msg }) => msg),
-      [...Array(attempts - 1).fill('reply will be tried again'), 'reply failed'],
+      [...Array(attempts - 1).fill('retrying reply'), 'reply failed'],
     );
     assert.equal(await door.end(), 0);
     // A retry starts with all attempts, and does not put the process at risk again.

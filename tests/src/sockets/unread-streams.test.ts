@@ -137,7 +137,7 @@ function garbageOnRequest(): Record<string, string> {
     });`;
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` };
 }
-const closed = 'stream closed: its peer does not read';
+const closed = 'closed stream: client is not reading';
 
 describe('Ten streams without a reader', () => {
   let thread: StreamedThread;

@@ -44,7 +44,7 @@ export function threadEventStreams(heldRequests: HeldRequests, limits: Limits) {
       // The browser reconnects, and gets an error response if the thread still cannot be read.
       reply.log.info(
         { err: error, trace_id: reply.request.id },
-        'stream closed: its thread or its session could not be read',
+        'closed stream: failed to read its thread or session',
       );
     } finally {
       stopWatching();
@@ -80,7 +80,7 @@ function watchSession(
   const check = () =>
     isRefused().catch((error: unknown) => {
       const fields = { err: error, trace_id: reply.request.id };
-      reply.log.info(fields, 'the session of a stream could not be checked');
+      reply.log.info(fields, 'failed to check stream session');
       return false;
     });
   const unwatch = watch(`${session.tokenHash} ${session.principal.organizationId}`, { check, end });
@@ -184,7 +184,7 @@ function openEventStream(
   let isSending = false;
   const isClosed = () => closing.signal.aborted || response.writableEnded || response.destroyed;
   const giveUp = () => {
-    reply.log.info({ trace_id: reply.request.id }, 'stream closed: its peer does not read');
+    reply.log.info({ trace_id: reply.request.id }, 'closed stream: client is not reading');
     response.destroy();
     closing.abort();
   };

@@ -70,13 +70,13 @@ async function sendMail(context: Context, mail: ClaimedMail, log: Log, signal: A
   } catch (error) {
     const { message, permanent } = error as MailError;
     if (permanent || attempts >= mailAttemptsMax) {
-      log.warn({ ...fields, reason: message }, 'an email could not be delivered; giving up');
+      log.warn({ ...fields, reason: message }, 'failed to deliver email, giving up');
       telemetry.mailAttempted('failed');
       // The reason of another failure would show the operator's network to the organization.
       return giveUp(context, mail, permanent ? message : 'The email could not be sent for a day.');
     }
     if (!signal.aborted) {
-      log.warn({ ...fields, reason: message }, 'an email could not be sent; trying again later');
+      log.warn({ ...fields, reason: message }, 'failed to send email, retrying later');
       telemetry.mailAttempted('retried');
     }
     return store.settleMail(mail, { state: 'waiting', retryMs: signal.aborted ? 0 : mailRetryMs(attempts) });

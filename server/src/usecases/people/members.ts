@@ -239,7 +239,7 @@ export async function sendPasswordLinks(context: Context, log: Log): Promise<voi
         linkRequests.set(key, request);
         throw error;
       }
-      log.warn({ trace_id: request.traceId, reason: error.message }, 'a password link was not sent');
+      log.warn({ trace_id: request.traceId, reason: error.message }, 'password link not sent');
     }
   }
 }
