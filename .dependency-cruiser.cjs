@@ -25,11 +25,11 @@ module.exports = {
     ),
     only(
       'store-port',
-      `${source}/storage/(store|account-store|document-store|key-store|log-store|reply-store|thread-store)\\.ts$`,
+      `${source}/storage/port/`,
       [`${source}/domain/`],
       'The store port speaks of the domain only.',
     ),
-    only('archive-port', `${source}/storage/archive\\.ts$`, [], 'The archive port speaks of rows only.'),
+    only('archive-port', `${source}/storage/port/archive\\.ts$`, [], 'The archive port speaks of rows only.'),
     only(
       'model-port',
       `${source}/generation/model\\.ts$`,
@@ -39,17 +39,17 @@ module.exports = {
     only(
       'usecases',
       `${source}/usecases/`,
-      [`${source}/domain/`, `${source}/storage/store\\.ts$`, `${source}/replies/(index|reply-signals)\\.ts$`],
+      [
+        `${source}/domain/`,
+        `${source}/storage/port/store\\.ts$`,
+        `${source}/replies/(index|reply-signals)\\.ts$`,
+      ],
       'A use case knows the domain, the store port and the reply engine; adapters, clocks and libraries come in through its context.',
     ),
     only(
       'shared-sql',
       `${source}/storage/sql/`,
-      [
-        `${source}/domain/`,
-        `${source}/storage/(store|archive|clock-jumps|listings)\\.ts$`,
-        '^(node:)?crypto$',
-      ],
+      [`${source}/domain/`, `${source}/storage/port/`, '^(node:)?crypto$'],
       'Shared SQL knows the domain and the port: each adapter passes in how its statements are run.',
     ),
     only(
@@ -57,8 +57,7 @@ module.exports = {
       `${source}/storage/sqlite/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|clock-jumps|object-cache|page-cache|search-cache|listings|migrations|write-health)\\.ts$`,
-        `${source}/storage/sql/`,
+        `${source}/storage/(port|cache|migrations|sql)/`,
         '^node_modules/better-sqlite3/',
         '^node_modules/@types/better-sqlite3/',
         '^(crypto|fs|path|timers/promises|util|worker_threads)$',
@@ -71,8 +70,7 @@ module.exports = {
       `${source}/storage/postgres/`,
       [
         `${source}/domain/`,
-        `${source}/storage/(store|archive|clock-jumps|object-cache|page-cache|search-cache|listings|migrations|postgres-urls|write-health)\\.ts$`,
-        `${source}/storage/sql/`,
+        `${source}/storage/(port|cache|migrations|sql)/`,
         '^node_modules/(@types/)?pg',
         '^(crypto|fs|path|timers/promises)$',
         '^node:',
@@ -84,7 +82,7 @@ module.exports = {
       `${source}/replies/`,
       [
         `${source}/(domain|usecases)/`,
-        `${source}/storage/store\\.ts$`,
+        `${source}/storage/port/store\\.ts$`,
         `${source}/generation/(model|retry-store)\\.ts$`,
       ],
       'The reply engine knows the domain and the ports: which model and which store it has is decided in compose.ts.',
@@ -101,7 +99,9 @@ module.exports = {
       comment:
         'Models, retrieval and reading know the domain and the ports: no surface, no adapter, no command.',
       from: { path: `${source}/generation/[^/]+/`, pathNot: tests },
-      to: { path: [`${source}/(storage/[^/]+|http|commands|config|usecases)/`, `${source}/[^/]+\\.ts$`] },
+      to: {
+        path: [`${source}/(storage/(?!port/)[^/]+|http|commands|config|usecases)/`, `${source}/[^/]+\\.ts$`],
+      },
     },
     {
       name: 'http-surfaces',

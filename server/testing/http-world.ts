@@ -10,7 +10,7 @@ import type { FastifyInstance } from 'fastify';
 import { composeApp, openContext, openLog } from '../src/compose.ts';
 import { type Config, readConfig } from '../src/config/config.ts';
 import type { OrganizationId, UserId } from '../src/domain/id.ts';
-import type { Store } from '../src/storage/store.ts';
+import type { Store } from '../src/storage/port/store.ts';
 import { createApiKey } from '../src/usecases/credentials/api-keys.ts';
 import { operatorInitiator } from '../src/usecases/organization/audit-log.ts';
 import { createOrganization } from '../src/usecases/organization/organization.ts';

@@ -6,7 +6,7 @@ import type { Library, PassageText } from '../src/domain/document.ts';
 import type { DocumentId, OrganizationId } from '../src/domain/id.ts';
 import { searchPassages } from '../src/generation/retrieval/search.ts';
 import { termsOf } from '../src/generation/retrieval/terms.ts';
-import type { AuditNote, Store } from '../src/storage/store.ts';
+import type { AuditNote, Store } from '../src/storage/port/store.ts';
 
 /** A document for tests: a title, and passages as text or under a heading. */
 interface WrittenDocument {

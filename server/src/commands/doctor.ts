@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { formatBytes } from '../domain/limits.ts';
 import { explainFault } from '../domain/store-fault.ts';
-import type { Diagnosis } from '../storage/store.ts';
+import type { Diagnosis } from '../storage/port/store.ts';
 import { surveyRetention } from '../usecases/organization/removal.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
 import type { BareCommand } from './command.ts';

@@ -5,7 +5,7 @@ import { limitValues } from '../domain/limits.ts';
 import { httpUrl, optional, type StoreChoice } from './parsers.ts';
 import { ConfigError, parseAs, type Read, readFrom, readTogether } from './variables.ts';
 
-export { tlsRisk } from '../storage/postgres-urls.ts';
+export { tlsRisk } from '../storage/postgres/postgres-urls.ts';
 export type { StoreChoice };
 export { ConfigError };
 

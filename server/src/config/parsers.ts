@@ -5,7 +5,7 @@ import { isLoopback } from '../domain/address.ts';
 import type { MailServer, Sender } from '../domain/mail.ts';
 import { normalizeEmail } from '../domain/organization.ts';
 import { isStorable } from '../domain/text.ts';
-import { postgresUrls } from '../storage/postgres-urls.ts';
+import { postgresUrls } from '../storage/postgres/postgres-urls.ts';
 
 /** Turns the text of a variable into its value. Throws `InvalidValue` if it cannot. */
 export type Parser<T> = (text: string) => T;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Registry } from 'prom-client';
-import type { ReplyBacklog } from '../storage/store.ts';
+import type { ReplyBacklog } from '../storage/port/store.ts';
 import { watchStore } from './metrics.ts';
 
 /** A store that answers when the test tells it to. */

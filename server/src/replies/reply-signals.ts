@@ -1,5 +1,5 @@
 import type { MessageId, OrganizationId, ThreadId } from '../domain/id.ts';
-import type { ClaimedReply, NewThread, ReplyClaim, ReplyName, ReplyNotice } from '../storage/store.ts';
+import type { ClaimedReply, NewThread, ReplyClaim, ReplyName, ReplyNotice } from '../storage/port/store.ts';
 import { Signals } from '../usecases/signals.ts';
 
 export interface ReplyTaker {

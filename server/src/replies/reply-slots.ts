@@ -1,5 +1,5 @@
 import type { OrganizationId } from '../domain/id.ts';
-import type { ClaimedReply, Replies, ReplyQueue, ReplyShare } from '../storage/store.ts';
+import type { ClaimedReply, Replies, ReplyQueue, ReplyShare } from '../storage/port/store.ts';
 
 interface Parts {
   readonly store: Pick<Replies, 'organizationsWaiting' | 'claimReplies'>;

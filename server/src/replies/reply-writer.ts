@@ -2,7 +2,7 @@ import type { OwnAuthority } from '../domain/authority.ts';
 import type { Source, Step, Verdict } from '../domain/message.ts';
 import { failedReplyContent, type RunningStatus } from '../domain/reply.ts';
 import type { ReplyEvent } from '../generation/model.ts';
-import type { AuditNote, ClaimedReply } from '../storage/store.ts';
+import type { AuditNote, ClaimedReply } from '../storage/port/store.ts';
 import type { Context } from '../usecases/context.ts';
 
 export type ReplyWriter = ReturnType<typeof replyWriter>;

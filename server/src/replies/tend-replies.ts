@@ -1,6 +1,6 @@
 import type { OwnAuthority } from '../domain/authority.ts';
 import type { Log } from '../domain/telemetry.ts';
-import type { AuditNote, FailedReply, ReplyName, ReplyNotice, SweptReplies } from '../storage/store.ts';
+import type { AuditNote, FailedReply, ReplyName, ReplyNotice, SweptReplies } from '../storage/port/store.ts';
 import type { Context } from '../usecases/context.ts';
 import { auditNote } from '../usecases/organization/audit-log.ts';
 

@@ -20,7 +20,7 @@ import type { UserPrincipal } from '../domain/principal.ts';
 import { crashesOfSuspect, suspectSlots } from '../domain/reply.ts';
 import { type Model, ModelError } from '../generation/model.ts';
 import { scriptedModel } from '../generation/models/scripted.ts';
-import type { NewThread } from '../storage/store.ts';
+import type { NewThread } from '../storage/port/store.ts';
 import { cancelReply } from '../usecases/threads/change-replies.ts';
 import { deleteThread } from '../usecases/threads/change-thread.ts';
 import { tendReplies } from './tend-replies.ts';

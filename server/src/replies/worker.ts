@@ -6,7 +6,7 @@ import { retryDelayMs, shareSlots, suspectSlots, takeTurns } from '../domain/rep
 import type { AttemptOutcome, Log } from '../domain/telemetry.ts';
 import { type Model, ModelError, untilAborted } from '../generation/model.ts';
 import { retryStore } from '../generation/retry-store.ts';
-import type { ClaimedReply, ReplyClaim } from '../storage/store.ts';
+import type { ClaimedReply, ReplyClaim } from '../storage/port/store.ts';
 import type { Context } from '../usecases/context.ts';
 import { messagesInTurns } from '../usecases/threads/get-thread.ts';
 import type { ReplyTaker, ReservedSlot } from './reply-signals.ts';

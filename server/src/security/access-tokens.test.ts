@@ -16,8 +16,8 @@ import {
 import { note } from '../../testing/contract/fixture.ts';
 import type { AccessClaims, AccessTokens } from '../domain/credential.ts';
 import type { ApplicationId, OrganizationId } from '../domain/id.ts';
+import type { Store } from '../storage/port/store.ts';
 import { openSqliteStore } from '../storage/sqlite/open.ts';
-import type { Store } from '../storage/store.ts';
 import { createAccessTokens, type TokenUrls } from './access-tokens.ts';
 
 const claims: AccessClaims = {

@@ -9,7 +9,7 @@ import {
 import type { ApplicationId, OrganizationId } from '../domain/id.ts';
 import { orUndefined } from '../domain/or-undefined.ts';
 import { setBounded } from '../domain/set-bounded.ts';
-import type { NewSigningKey, SigningKey, SigningKeys } from '../storage/store.ts';
+import type { NewSigningKey, SigningKey, SigningKeys } from '../storage/port/store.ts';
 
 /** Loaded with the first token, because most commands do not need it. */
 const jose = () => import('jose');

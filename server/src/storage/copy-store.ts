@@ -10,7 +10,7 @@ import {
   type Row,
   startOf,
   type Terms,
-} from './archive.ts';
+} from './port/archive.ts';
 import { scopedTerms } from './sql/documents.ts';
 import { rejectsValues } from './sql/requests.ts';
 

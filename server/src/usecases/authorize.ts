@@ -1,6 +1,6 @@
 import type { AnyAuthority } from '../domain/authority.ts';
 import { forbidden } from '../domain/errors.ts';
-import type { Unauthorized } from '../storage/store.ts';
+import type { Unauthorized } from '../storage/port/store.ts';
 import type { Context } from './context.ts';
 import { refuseKey } from './credentials/authenticate.ts';
 import { assertRole, enterOrganization, readSession } from './people/sessions.ts';

@@ -11,7 +11,7 @@ import type { RetentionMs } from '../domain/retention.ts';
 import type { IdentityProvider, KnownDevice } from '../domain/sign-in.ts';
 import type { Telemetry, Tracing } from '../domain/telemetry.ts';
 import type { ReplySignals } from '../replies/reply-signals.ts';
-import type { Store } from '../storage/store.ts';
+import type { Store } from '../storage/port/store.ts';
 import type { RequestRecorder } from './organization/request-recorder.ts';
 import type { Signals } from './signals.ts';
 import type { FollowedThreads } from './threads/followed-threads.ts';

@@ -1,4 +1,4 @@
-import type { Store } from '../storage/store.ts';
+import type { Store } from '../storage/port/store.ts';
 import type { Context } from './context.ts';
 
 /** What the process needs to watch its store. None of it reads an organization's data. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { crashesOfSuspect, failureReasons } from '../../src/domain/reply.ts';
-import type { ClaimedReply, NewThread } from '../../src/storage/store.ts';
+import type { ClaimedReply, NewThread } from '../../src/storage/port/store.ts';
 import { by, granted, newFollowUp, newRetry, operator, type World } from './fixture.ts';
 import { done, half, leaseMs, replyTools } from './reply-fixture.ts';
 

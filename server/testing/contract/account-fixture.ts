@@ -5,7 +5,13 @@ import type { ProofAuthority, SessionAuthority } from '../../src/domain/authorit
 import type { OrganizationId, PasswordId, UserId } from '../../src/domain/id.ts';
 import type { MemberRole } from '../../src/domain/organization.ts';
 import { dayMs } from '../../src/domain/time.ts';
-import type { Membership, NewInvitation, NewMember, NewSession, Store } from '../../src/storage/store.ts';
+import type {
+  Membership,
+  NewInvitation,
+  NewMember,
+  NewSession,
+  Store,
+} from '../../src/storage/port/store.ts';
 import { granted, note, strangers, type World } from './fixture.ts';
 
 export const day = dayMs;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ApplicationId } from '../../src/domain/id.ts';
 import { defaultLimits } from '../../src/domain/limits.ts';
-import type { Store } from '../../src/storage/store.ts';
+import type { Store } from '../../src/storage/port/store.ts';
 import { hashOf, newApplication, newSigningKey, note, strangers, type World } from './fixture.ts';
 
 export function describeApplications(world: () => World): void {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { AuditAction } from '../../src/domain/audit.ts';
 import type { LogPosition } from '../../src/domain/cursor.ts';
 import type { OrganizationId } from '../../src/domain/id.ts';
-import type { Store } from '../../src/storage/store.ts';
+import type { Store } from '../../src/storage/port/store.ts';
 import { proof } from './account-fixture.ts';
 import {
   granted,

@@ -6,7 +6,7 @@ import type {
   SessionAuthority,
 } from '../../src/domain/authority.ts';
 import type { KeyId, KeyRequestId, OrganizationId, UserId } from '../../src/domain/id.ts';
-import type { AuditNote, Store } from '../../src/storage/store.ts';
+import type { AuditNote, Store } from '../../src/storage/port/store.ts';
 import { Accounting, day, freshHash, newInvitation, newMember } from './account-fixture.ts';
 import {
   by,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { OrganizationId } from '../../src/domain/id.ts';
-import type { Store } from '../../src/storage/store.ts';
+import type { Store } from '../../src/storage/port/store.ts';
 
 export const passage = (text: string, ...terms: string[]) => ({ heading: '', text, terms });
 

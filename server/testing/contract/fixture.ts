@@ -33,7 +33,7 @@ import type {
   ThreadBudget,
   TrafficReport,
   Unauthorized,
-} from '../../src/storage/store.ts';
+} from '../../src/storage/port/store.ts';
 
 /** How a reply ends. */
 export const completed = {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { MessageId, ThreadId } from '../../src/domain/id.ts';
 import { type AssistantMessage, deriveThreadStatus } from '../../src/domain/message.ts';
 import { failureReasons } from '../../src/domain/reply.ts';
-import type { NewReply, Store } from '../../src/storage/store.ts';
+import type { NewReply, Store } from '../../src/storage/port/store.ts';
 import { email } from './account-fixture.ts';
 import {
   by,

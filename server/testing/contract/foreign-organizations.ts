@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Listing } from '../../src/storage/store.ts';
+import type { Listing } from '../../src/storage/port/store.ts';
 import { Accounting } from './account-fixture.ts';
 import {
   by,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KeyRequestId, OrganizationId, UserId } from '../../src/domain/id.ts';
-import type { Store } from '../../src/storage/store.ts';
+import type { Store } from '../../src/storage/port/store.ts';
 import { day, freshHash } from './account-fixture.ts';
 import { by, granted, note, noteBy, strangers, type World } from './fixture.ts';
 

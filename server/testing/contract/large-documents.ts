@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { OrganizationId } from '../../src/domain/id.ts';
+import type { NewDocument } from '../../src/storage/port/store.ts';
 import { passagesPerCommit } from '../../src/storage/sql/documents.ts';
-import type { NewDocument } from '../../src/storage/store.ts';
 import { passage, textsWith } from './document-fixture.ts';
 import { newDocument, note, putDocument, type World } from './fixture.ts';
 

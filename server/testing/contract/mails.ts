@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ClaimedMail, Store } from '../../src/storage/store.ts';
+import type { ClaimedMail, Store } from '../../src/storage/port/store.ts';
 import { Accounting, day, freshHash, oneMembership } from './account-fixture.ts';
 import { note, operator, skein, type World } from './fixture.ts';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KeyRequestId, OrganizationId, UserId } from '../../src/domain/id.ts';
 import { deviceCounter, mailCounters } from '../../src/domain/mail.ts';
-import { archiveTables } from '../../src/storage/archive.ts';
-import type { PurgeCounts, PurgeStep } from '../../src/storage/store.ts';
+import { archiveTables } from '../../src/storage/port/archive.ts';
+import type { PurgeCounts, PurgeStep } from '../../src/storage/port/store.ts';
 import { Accounting, bySession, newInvitation, proof } from './account-fixture.ts';
 import {
   by,

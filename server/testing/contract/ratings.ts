@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { LogPosition } from '../../src/domain/cursor.ts';
 import type { OrganizationId, UserId } from '../../src/domain/id.ts';
-import type { NewThread, Store, UnansweredReply } from '../../src/storage/store.ts';
+import type { NewThread, Store, UnansweredReply } from '../../src/storage/port/store.ts';
 import { Accounting } from './account-fixture.ts';
 import {
   by,

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { OrganizationId } from '../../src/domain/id.ts';
 import type { AssistantMessage } from '../../src/domain/message.ts';
 import { failedReplyContent } from '../../src/domain/reply.ts';
-import type { NewThread } from '../../src/storage/store.ts';
+import type { NewThread } from '../../src/storage/port/store.ts';
 import { by, granted, newFollowUp, note, noteBy, operator, skein, strangers, type World } from './fixture.ts';
 import { done, half, leaseMs, replyTools } from './reply-fixture.ts';
 

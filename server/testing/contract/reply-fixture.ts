@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { OrganizationId } from '../../src/domain/id.ts';
 import type { AssistantMessage } from '../../src/domain/message.ts';
-import type { ClaimedReply, NewThread, Store } from '../../src/storage/store.ts';
+import type { ClaimedReply, NewThread, Store } from '../../src/storage/port/store.ts';
 import type { PersonsThread, World } from './fixture.ts';
 
 export const leaseMs = 1000;

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { AuditAction } from '../../src/domain/audit.ts';
 import type { AnyAuthority } from '../../src/domain/authority.ts';
 import type { OrganizationId } from '../../src/domain/id.ts';
-import type { LoggedRequest, Store, TrafficReport } from '../../src/storage/store.ts';
+import type { LoggedRequest, Store, TrafficReport } from '../../src/storage/port/store.ts';
 import { proof } from './account-fixture.ts';
 import { loggedRequest, note, skein, strangers, traceIdAt, trafficReport, type World } from './fixture.ts';
 

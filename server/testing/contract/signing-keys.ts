@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { SigningKey, Store } from '../../src/storage/store.ts';
+import type { SigningKey, Store } from '../../src/storage/port/store.ts';
 import { newApplication, newSigningKey, note, type World } from './fixture.ts';
 
 const verifyMs = 60_000;

@@ -8,7 +8,7 @@ import type {
   Store,
   ThreadQuery,
   UnindexedThread,
-} from '../../src/storage/store.ts';
+} from '../../src/storage/port/store.ts';
 import { by, newFollowUp, note, noteBy, operator, type World } from './fixture.ts';
 import { done, leaseMs } from './reply-fixture.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { OrganizationId, ThreadId, UserId } from '../../src/domain/id.ts';
-import type { ClaimedReply, Store } from '../../src/storage/store.ts';
+import type { ClaimedReply, Store } from '../../src/storage/port/store.ts';
 import {
   by,
   granted,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { OrganizationId, UserId } from '../../src/domain/id.ts';
-import type { Listing, Store } from '../../src/storage/store.ts';
+import type { Listing, Store } from '../../src/storage/port/store.ts';
 import { by, completed, newFollowUp, newThread, note, noteBy, type World } from './fixture.ts';
 
 const minuteMs = 60_000;

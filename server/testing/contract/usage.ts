@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KeyId, OrganizationId, UserId } from '../../src/domain/id.ts';
 import { dayMs } from '../../src/domain/time.ts';
-import type { TrafficReport } from '../../src/storage/store.ts';
+import type { TrafficReport } from '../../src/storage/port/store.ts';
 import { hashOf, newApplication, note, operator, strangers, trafficReport, type World } from './fixture.ts';
 
 const day = 20_000;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MessageId } from '../../src/domain/id.ts';
 import { deriveThreadStatus } from '../../src/domain/message.ts';
-import type { NewReply, Store } from '../../src/storage/store.ts';
+import type { NewReply, Store } from '../../src/storage/port/store.ts';
 import {
   by,
   type Conversation,

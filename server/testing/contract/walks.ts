@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ThreadId, UserId } from '../../src/domain/id.ts';
 import { limits } from '../../src/domain/limits.ts';
-import type { Listing } from '../../src/storage/store.ts';
+import type { Listing } from '../../src/storage/port/store.ts';
 import { by, granted, idsOf, newFollowUp, newRetry, note, noteBy, operator, type World } from './fixture.ts';
 
 export function describeWalks(world: () => World): void {

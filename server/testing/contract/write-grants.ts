@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PersonAuthority } from '../../src/domain/authority.ts';
 import type { KeyId, OrganizationId, ThreadId, UserId } from '../../src/domain/id.ts';
-import type { Store } from '../../src/storage/store.ts';
+import type { Store } from '../../src/storage/port/store.ts';
 import { by, hashOf, newThread, note, strangers, type World } from './fixture.ts';
 
 const email = 'ada@example.org';

@@ -1,5 +1,5 @@
 import type { PersonAuthority } from '../../src/domain/authority.ts';
-import type { ReplyClaim, Store } from '../../src/storage/store.ts';
+import type { ReplyClaim, Store } from '../../src/storage/port/store.ts';
 import type { Invariant } from './invariants.ts';
 import type { Tables, Transactions } from './memory-store/open.ts';
 import type { SimulatedNode } from './node.ts';

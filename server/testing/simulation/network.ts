@@ -1,5 +1,5 @@
+import type { ReplyClaim, ReplyNotice } from '../../src/storage/port/store.ts';
 import { type BatcherSettings, createBatcher, type SendBatch } from '../../src/storage/postgres/batcher.ts';
-import type { ReplyClaim, ReplyNotice } from '../../src/storage/store.ts';
 import type { EventLoop, SimulatedProcess } from './event-loop.ts';
 import type { Link, Transactions } from './memory-store/open.ts';
 import type { Random } from './random.ts';

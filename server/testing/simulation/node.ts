@@ -10,7 +10,7 @@ import {
   ReplyWorker,
   relaySignals,
 } from '../../src/replies/index.ts';
-import type { Store } from '../../src/storage/store.ts';
+import type { Store } from '../../src/storage/port/store.ts';
 import type { Context } from '../../src/usecases/context.ts';
 import { Signals } from '../../src/usecases/signals.ts';
 import { createFollowedThreads } from '../../src/usecases/threads/followed-threads.ts';

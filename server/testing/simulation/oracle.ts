@@ -14,7 +14,7 @@ import type {
   ReplyName,
   ReplyQueue,
   Store,
-} from '../../src/storage/store.ts';
+} from '../../src/storage/port/store.ts';
 import { AuthorityTruth } from './authority-truth.ts';
 import type { EventLoop, SimulatedProcess } from './event-loop.ts';
 import { Fairness, unnoticedJumpMs } from './fairness.ts';

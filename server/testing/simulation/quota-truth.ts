@@ -1,5 +1,5 @@
 import type { OrganizationId } from '../../src/domain/id.ts';
-import type { Admission } from '../../src/storage/store.ts';
+import type { Admission } from '../../src/storage/port/store.ts';
 import type { Invariant } from './invariants.ts';
 
 type Expect = (holds: boolean, invariant: Invariant, detail: () => string) => void;

@@ -1,6 +1,6 @@
 import type { KeyId, MessageId, OrganizationId, ThreadId, UserId } from '../../src/domain/id.ts';
 import type { MessageStatus } from '../../src/domain/message.ts';
-import type { Listing } from '../../src/storage/store.ts';
+import type { Listing } from '../../src/storage/port/store.ts';
 import type { SimulatedProcess } from './event-loop.ts';
 
 /** A value with its history: what it was at each moment. */

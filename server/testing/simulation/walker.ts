@@ -1,5 +1,5 @@
 import type { ThreadId } from '../../src/domain/id.ts';
-import type { Listing } from '../../src/storage/store.ts';
+import type { Listing } from '../../src/storage/port/store.ts';
 import { listThreads } from '../../src/usecases/threads/list-threads.ts';
 import type { Random } from './random.ts';
 import { sendWithKey } from './request.ts';

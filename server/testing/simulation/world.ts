@@ -1,6 +1,6 @@
 import type { OrganizationId, UserId } from '../../src/domain/id.ts';
 import { ModelError } from '../../src/generation/model.ts';
-import type { Store } from '../../src/storage/store.ts';
+import type { Store } from '../../src/storage/port/store.ts';
 import { EventLoop, type SimulatedProcess } from './event-loop.ts';
 import type { Violation } from './invariants.ts';
 import { openMemoryStore, openTransactions, Tables, type Transactions } from './memory-store/open.ts';

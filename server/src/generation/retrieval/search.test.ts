@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type LibraryFixture, openLibrary } from '../../../testing/library-fixture.ts';
+import type { Store } from '../../storage/port/store.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
-import type { Store } from '../../storage/store.ts';
 import { searchPassages } from './search.ts';
 
 const documents = [

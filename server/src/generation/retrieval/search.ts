@@ -1,5 +1,5 @@
 import type { OrganizationId } from '../../domain/id.ts';
-import type { Documents, PassageNumber } from '../../storage/store.ts';
+import type { Documents, PassageNumber } from '../../storage/port/store.ts';
 import { respellings, wordingsOf } from './other-wordings.ts';
 import { type Concept, conceptsOf, expectedBy } from './question.ts';
 import { otherWording, rankPassages, type WeighedConcept } from './ranking.ts';

@@ -7,8 +7,8 @@ import { by, newFollowUp, note, operator, principalOf, World } from '../../../te
 import type { Principal, UserPrincipal } from '../../domain/principal.ts';
 import { noTelemetry, noTracing } from '../../domain/telemetry.ts';
 import { ReplySignals } from '../../replies/index.ts';
+import type { NewThread, Store } from '../../storage/port/store.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
-import type { NewThread, Store } from '../../storage/store.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { getThreadRoute } from './get-thread.ts';
 

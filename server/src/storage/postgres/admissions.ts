@@ -1,9 +1,9 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import { quotaUse } from '../../domain/organization.ts';
 import { setBounded } from '../../domain/set-bounded.ts';
+import type { Admission, Admissions } from '../port/store.ts';
 import { keyIsLive } from '../sql/authority.ts';
 import { callColumns, statement, type Values } from '../sql/sql.ts';
-import type { Admission, Admissions } from '../store.ts';
 import { callsLocking, type Database } from './database.ts';
 
 type AdmissionRow = Omit<Admission, 'use'> & {

@@ -12,7 +12,7 @@ import {
   type Terms,
   unfinishedCopyFault,
   unfinishedCopyTable,
-} from '../archive.ts';
+} from '../port/archive.ts';
 import { type CallColumns, identifier, join, type Sql, sql, statement } from '../sql/sql.ts';
 import { callsWith, callValues, query, types } from './database.ts';
 import { bringUpToDate, isUnfinished, rejectUnfitSettings } from './migrate.ts';

@@ -6,7 +6,7 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
-import { migrationsFolder, readMigrations } from '../migrations.ts';
+import { migrationsFolder, readMigrations } from '../migrations/migrations.ts';
 import { statement } from '../sql/sql.ts';
 import { Database } from './database.ts';
 import { bringUpToDate } from './migrate.ts';

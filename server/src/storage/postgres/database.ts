@@ -2,6 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { FairQueue } from '../../domain/fair-queue.ts';
 import { memoized } from '../../domain/memoized.ts';
+import type { StoreWatch } from '../port/store.ts';
+import { WriteHealth } from '../port/write-health.ts';
 import {
   boundValue,
   type CallColumns,
@@ -17,8 +19,6 @@ import {
   withColumns,
 } from '../sql/sql.ts';
 import type { Transactions, Work } from '../sql/work.ts';
-import type { StoreWatch } from '../store.ts';
-import { WriteHealth } from '../write-health.ts';
 import { createBatcher } from './batcher.ts';
 import { applicationName, connectMs, type Servers, statementMs, tooManyConnections } from './servers.ts';
 import { now, type StoreTime } from './store-time.ts';

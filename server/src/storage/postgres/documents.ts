@@ -1,9 +1,9 @@
-import { SearchCache } from '../search-cache.ts';
+import { SearchCache } from '../cache/search-cache.ts';
+import type { Documents, PassageNumber } from '../port/store.ts';
 import { documents, scopedTerms } from '../sql/documents.ts';
 import { corporaOf, outlineDocuments, passageCountOf, passageQuery, readPassages } from '../sql/passages.ts';
 import { callColumns, statement } from '../sql/sql.ts';
 import { count, method } from '../sql/work.ts';
-import type { Documents, PassageNumber } from '../store.ts';
 import { callsWith, callValues, type Database } from './database.ts';
 import { queryDialect } from './thread-search.ts';
 

@@ -12,7 +12,7 @@ import {
 import { poolSettings } from '../../../testing/contract/postgres-database.ts';
 import { openPostgresWorld, type PostgresWorld } from '../../../testing/contract/postgres-world.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import type { ClaimedReply } from '../store.ts';
+import type { ClaimedReply } from '../port/store.ts';
 
 const day = 20_000;
 const leaseMs = 60_000;

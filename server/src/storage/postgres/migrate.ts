@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { unfinishedCopyFault, unfinishedCopyTable } from '../archive.ts';
-import { noStoreFault, otherProgramFault, readMigrations, storeMark } from '../migrations.ts';
+import { noStoreFault, otherProgramFault, readMigrations, storeMark } from '../migrations/migrations.ts';
+import { unfinishedCopyFault, unfinishedCopyTable } from '../port/archive.ts';
 import { begin, type PoolSettings } from './database.ts';
 import { applicationName, type Servers, statementMs } from './servers.ts';
 

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
 import { until } from '../../../testing/until.ts';
-import type { ReplyNotice, Store } from '../store.ts';
+import type { ReplyNotice, Store } from '../port/store.ts';
 import { openPostgresStore } from './open.ts';
 
 describe('Notices between nodes', () => {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
+import type { Notices, ReplyNotice } from '../port/store.ts';
 import { statement } from '../sql/sql.ts';
-import type { Notices, ReplyNotice } from '../store.ts';
 import type { Database } from './database.ts';
 import { applicationName, type Servers } from './servers.ts';
 

@@ -1,12 +1,12 @@
 import { cacheBytesDefault } from '../../domain/limits.ts';
-import { diagnoseClock } from '../clock-jumps.ts';
-import { ObjectCache } from '../object-cache.ts';
+import { ObjectCache } from '../cache/object-cache.ts';
+import { diagnoseClock } from '../port/clock-jumps.ts';
+import type { Diagnosis, Store } from '../port/store.ts';
 import { purges } from '../sql/purge.ts';
 import { diagnoseReplies, isRunning, isSuspect } from '../sql/replies.ts';
 import { type Removal, retention } from '../sql/retention.ts';
 import { sharedStore } from '../sql/shared-store.ts';
 import { identifier, sql, statement } from '../sql/sql.ts';
-import type { Diagnosis, Store } from '../store.ts';
 import { postgresAdmissions } from './admissions.ts';
 import { Database, type PoolSettings } from './database.ts';
 import { postgresDocuments } from './documents.ts';

@@ -14,10 +14,10 @@ import { openTestDatabase, poolSettings } from '../../../testing/contract/postgr
 import { until } from '../../../testing/until.ts';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { RetentionKind } from '../../domain/retention.ts';
-import { ObjectCache } from '../object-cache.ts';
+import { ObjectCache } from '../cache/object-cache.ts';
+import type { Store } from '../port/store.ts';
 import { retentionRules } from '../sql/retention.ts';
 import { statement } from '../sql/sql.ts';
-import type { Store } from '../store.ts';
 import { Database } from './database.ts';
 import { openPostgresStore } from './open.ts';
 import { Servers } from './servers.ts';

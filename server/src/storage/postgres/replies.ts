@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { MessageId } from '../../domain/id.ts';
-import type { ClockReading } from '../clock-jumps.ts';
+import type { ClockReading } from '../port/clock-jumps.ts';
+import type { ClaimedReply, Replies } from '../port/store.ts';
 import { insertNotes, noteColumns, noteValues, withoutNote } from '../sql/audit.ts';
 import { authorityColumns, authorityValues, isAuthorized, unauthorized } from '../sql/authority.ts';
 import {
@@ -27,7 +28,6 @@ import {
 } from '../sql/sql.ts';
 import { replySweep } from '../sql/sweeps.ts';
 import { nextVersion } from '../sql/thread-reads.ts';
-import type { ClaimedReply, Replies } from '../store.ts';
 import { callsLocking, callsWith, callValues, type Database, isLockTimeout, lockMs } from './database.ts';
 import { isGranted } from './grants.ts';
 

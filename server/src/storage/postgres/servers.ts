@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { postgresUrls, withExplicitTlsMode } from '../postgres-urls.ts';
+import { postgresUrls, withExplicitTlsMode } from './postgres-urls.ts';
 
 export const connectMs = 5_000;
 export const statementMs = 30_000;

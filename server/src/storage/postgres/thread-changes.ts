@@ -1,4 +1,5 @@
 import type { OrganizationId } from '../../domain/id.ts';
+import type { Threads } from '../port/store.ts';
 import { insertNote, noteValues } from '../sql/audit.ts';
 import { authorityValues, isAuthorized, unauthorized } from '../sql/authority.ts';
 import {
@@ -11,7 +12,6 @@ import {
 } from '../sql/replies.ts';
 import { opaque, type Sql, type Statement, sql, statement, type Values } from '../sql/sql.ts';
 import { findThread, isThread, nextVersion } from '../sql/thread-reads.ts';
-import type { Threads } from '../store.ts';
 import { type Database, isolatedLockMs, setLockTimeout } from './database.ts';
 import { isOneGranted } from './grants.ts';
 

@@ -5,7 +5,7 @@ import { by, noteBy, type World } from '../../../testing/contract/fixture.ts';
 import { openPostgresWorld } from '../../../testing/contract/postgres-world.ts';
 import type { OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { Store, ThreadQuery } from '../store.ts';
+import type { Store, ThreadQuery } from '../port/store.ts';
 import { rangeSize } from './thread-search.ts';
 
 /** At first. As many are added while some of these move. */

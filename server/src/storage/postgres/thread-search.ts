@@ -1,4 +1,5 @@
 import type { Thread } from '../../domain/thread.ts';
+import type { IndexedThread, ThreadSearch, UnindexedThread } from '../port/store.ts';
 import { isForeignKeyViolation } from '../sql/purge.ts';
 import { opaque, type Sql, sql, statement } from '../sql/sql.ts';
 import { threadColumns, threadOf } from '../sql/thread-reads.ts';
@@ -11,7 +12,6 @@ import {
   takeInRotation,
   threadSummaries,
 } from '../sql/thread-search.ts';
-import type { IndexedThread, ThreadSearch, UnindexedThread } from '../store.ts';
 import type { Database } from './database.ts';
 
 /** Longer than indexing a batch takes. After a crash, another node takes the batch once this time has passed. */

@@ -1,6 +1,7 @@
 import type { MessageId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { memoryOf, type ObjectCache } from '../object-cache.ts';
+import { memoryOf, type ObjectCache } from '../cache/object-cache.ts';
+import type { Threads, Walks, WholeThread } from '../port/store.ts';
 import { insertNotes, noteColumns, noteValues } from '../sql/audit.ts';
 import { authorityColumns, authorityValues, isAuthorized, unauthorized } from '../sql/authority.ts';
 import { endCancelled, isRunning, messageBytes } from '../sql/replies.ts';
@@ -18,7 +19,6 @@ import {
   type WholeThreadRow,
   wholeThread,
 } from '../sql/thread-reads.ts';
-import type { Threads, Walks, WholeThread } from '../store.ts';
 import { callsWith, type Database } from './database.ts';
 import { isCallGranted } from './grants.ts';
 import { adjustSizes, invalidateListings, postgresThreadChanges } from './thread-changes.ts';

@@ -1,8 +1,7 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import { limits } from '../../domain/limits.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { cut, isExpired, readStart, writeStart } from '../listings.ts';
-import type { ObjectCache } from '../object-cache.ts';
+import type { ObjectCache } from '../cache/object-cache.ts';
 import {
   type CachedPage,
   cachedThread,
@@ -10,11 +9,12 @@ import {
   type FirstPage,
   firstPageMsMax,
   pageName,
-} from '../page-cache.ts';
+} from '../cache/page-cache.ts';
+import { cut, isExpired, readStart, writeStart } from '../port/listings.ts';
+import type { ListedThread, Listing, Walks } from '../port/store.ts';
 import { callColumns, join, type Sql, sql, statement, withColumns } from '../sql/sql.ts';
 import { listedColumns, threadOf } from '../sql/thread-reads.ts';
 import { forEachListing, isLater, kindOf, type ListingQuery, laterValues, pageValues } from '../sql/walks.ts';
-import type { ListedThread, Listing, Walks } from '../store.ts';
 import { callsWith, type Database } from './database.ts';
 
 type ListedRow = Omit<Thread, 'organizationId' | 'deletedAt'> & { activityAt: number };

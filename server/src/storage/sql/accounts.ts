@@ -9,7 +9,7 @@ import {
 } from '../../domain/account.ts';
 import type { OrganizationId, PasswordId, UserId } from '../../domain/id.ts';
 import { undoMs } from '../../domain/thread.ts';
-import type { Accounts, Membership, Memberships, Person, Session } from '../store.ts';
+import type { Accounts, Membership, Memberships, Person, Session } from '../port/store.ts';
 import { writeNote, writeNotes } from './audit.ts';
 import { accessOf, keyIsLive, lockForSession, unauthorized } from './authority.ts';
 import { callColumns, sql, statement } from './sql.ts';

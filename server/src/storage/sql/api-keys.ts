@@ -1,7 +1,7 @@
 import { type ApiKey, type KeyRequest, mayOwnKey } from '../../domain/credential.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { defaultLimits } from '../../domain/limits.ts';
-import type { ApiKeys, CredentialName } from '../store.ts';
+import type { ApiKeys, CredentialName } from '../port/store.ts';
 import { writeNote } from './audit.ts';
 import {
   authorized,

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { Application } from '../../domain/credential.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { defaultLimits } from '../../domain/limits.ts';
-import type { ApplicationGrant, Applications, SigningKey, SigningKeys } from '../store.ts';
+import type { ApplicationGrant, Applications, SigningKey, SigningKeys } from '../port/store.ts';
 import { writeNote, writeNotes } from './audit.ts';
 import { authorized, authorizedInTurn } from './authority.ts';
 import { sql, statement } from './sql.ts';

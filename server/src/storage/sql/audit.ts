@@ -2,7 +2,7 @@ import type { AuditEvent } from '../../domain/audit.ts';
 import { type Actor, type AnyAuthority, actorOf } from '../../domain/authority.ts';
 import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
-import type { AuditNote, Audits } from '../store.ts';
+import type { AuditNote, Audits } from '../port/store.ts';
 import { authorized } from './authority.ts';
 import { callColumns, type Sql, sql, statement, type Values } from './sql.ts';
 import { method, row, rows, run, type Transactions, type Work } from './work.ts';

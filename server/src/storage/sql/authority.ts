@@ -2,7 +2,7 @@ import { type Access, standingOf } from '../../domain/account.ts';
 import type { AnyAuthority, Authority, KeyAuthority, SessionAuthority } from '../../domain/authority.ts';
 import type { OrganizationId, PasswordId, UserId } from '../../domain/id.ts';
 import type { MemberRole, Organization } from '../../domain/organization.ts';
-import type { AuditNote, KeyGrant, Unauthorized } from '../store.ts';
+import type { AuditNote, KeyGrant, Unauthorized } from '../port/store.ts';
 import { callColumns, sql, statement, type Values } from './sql.ts';
 import { count, row, run, type Transactions, type Work } from './work.ts';
 

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { type Document, type IndexedPassage, storableTitle, storableUrl } from '../../domain/document.ts';
 import type { DocumentId, OrganizationId } from '../../domain/id.ts';
-import { accountKey, accountOfKey } from '../listings.ts';
-import type { AuditNote, DocumentBudget, Documents, NewDocument } from '../store.ts';
+import { accountKey, accountOfKey } from '../port/listings.ts';
+import type { AuditNote, DocumentBudget, Documents, NewDocument } from '../port/store.ts';
 import { writeNote } from './audit.ts';
 import { isAuthorized, unauthorized } from './authority.ts';
 import { type Statement, sql, statement } from './sql.ts';

@@ -1,5 +1,5 @@
 import { type Invitee, invitationTerms, planAcceptance } from '../../domain/account.ts';
-import type { ClaimedMail, Invitation, Invitations, Membership } from '../store.ts';
+import type { ClaimedMail, Invitation, Invitations, Membership } from '../port/store.ts';
 import {
   closeMemberships,
   endSessions,

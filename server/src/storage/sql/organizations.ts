@@ -1,7 +1,7 @@
 import { exposesThreads } from '../../domain/account.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { isLastAdmin, type Member, type MemberFacts, type Organization } from '../../domain/organization.ts';
-import type { Organizations } from '../store.ts';
+import type { Organizations } from '../port/store.ts';
 import { inviteeOf } from './accounts.ts';
 import { writeNote } from './audit.ts';
 import { authorizedInTurn, organizationColumns as columns, keyIsLive } from './authority.ts';

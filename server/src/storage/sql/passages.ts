@@ -1,7 +1,7 @@
 import type { DocumentOutline, FoundPassage } from '../../domain/document.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import { accountKey } from '../listings.ts';
-import type { PassageNumber } from '../store.ts';
+import { accountKey } from '../port/listings.ts';
+import type { PassageNumber } from '../port/store.ts';
 import { scoped } from './documents.ts';
 import { jsonRows, opaque, sql, statement } from './sql.ts';
 import type { QueryDialect } from './thread-search.ts';

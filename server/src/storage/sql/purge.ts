@@ -1,7 +1,7 @@
 import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
-import { archiveTable, type TableName } from '../archive.ts';
-import type { PurgeCounts, PurgedPerson, PurgeStep, Purges } from '../store.ts';
+import { archiveTable, type TableName } from '../port/archive.ts';
+import type { PurgeCounts, PurgedPerson, PurgeStep, Purges } from '../port/store.ts';
 import { hasThreads, lockUser } from './accounts.ts';
 import type { AuditRow } from './audit.ts';
 import { isMember, lockOrganization } from './authority.ts';

@@ -1,4 +1,4 @@
-import type { Complaint, Rating, Ratings, UnansweredReply } from '../store.ts';
+import type { Complaint, Rating, Ratings, UnansweredReply } from '../port/store.ts';
 import { newest } from './audit.ts';
 import { authorized } from './authority.ts';
 import { type Sql, sql, statement } from './sql.ts';

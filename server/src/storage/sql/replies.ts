@@ -1,6 +1,6 @@
 import type { MessageId, OrganizationId } from '../../domain/id.ts';
 import { crashesOfSuspect, runningStatuses } from '../../domain/reply.ts';
-import type { Diagnosis, NewReply, Replies, ReplyBacklog, ReplyProgress, ReplyQueue } from '../store.ts';
+import type { Diagnosis, NewReply, Replies, ReplyBacklog, ReplyProgress, ReplyQueue } from '../port/store.ts';
 import { jsonRows, opaque, type Sql, sql, statement, type Values } from './sql.ts';
 import { method, row, rows, type Transactions } from './work.ts';
 

@@ -2,7 +2,7 @@ import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { dayMs } from '../../domain/time.ts';
 import { traceIdStart, traceStart } from '../../domain/traffic.ts';
-import type { LoggedRequest, PromptLimit, Requests, TrafficCount, UsageCount } from '../store.ts';
+import type { LoggedRequest, PromptLimit, Requests, TrafficCount, UsageCount } from '../port/store.ts';
 import { newest, searchMax } from './audit.ts';
 import { authorized } from './authority.ts';
 import { callColumns, callsWith, callValues, jsonRows, type Sql, sql, statement } from './sql.ts';

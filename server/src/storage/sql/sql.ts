@@ -1,4 +1,4 @@
-import type { ColumnType } from '../archive.ts';
+import type { ColumnType } from '../port/archive.ts';
 
 declare const brand: unique symbol;
 

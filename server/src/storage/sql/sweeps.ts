@@ -1,6 +1,6 @@
 import { failedReplyContent as content, failureReasons } from '../../domain/reply.ts';
-import { type ClockReading, clockJump } from '../clock-jumps.ts';
-import type { FailedReply, Replies, ReplyName } from '../store.ts';
+import { type ClockReading, clockJump } from '../port/clock-jumps.ts';
+import type { FailedReply, Replies, ReplyName } from '../port/store.ts';
 import { isHeld, isRunning, startOver } from './replies.ts';
 import { jsonRows, opaque, type Sql, sql, statement, type Values } from './sql.ts';
 import { nextVersion } from './thread-reads.ts';

@@ -1,7 +1,13 @@
 import { hash } from 'node:crypto';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { ThreadState } from '../../domain/message.ts';
-import type { IndexedThread, ThreadQuery, ThreadSearch, ThreadSummary, UnindexedThread } from '../store.ts';
+import type {
+  IndexedThread,
+  ThreadQuery,
+  ThreadSearch,
+  ThreadSummary,
+  UnindexedThread,
+} from '../port/store.ts';
 import { isRunning, ofLatest } from './replies.ts';
 import { jsonRows, sql, statement, type Values } from './sql.ts';
 import { method, rows, type Transactions } from './work.ts';

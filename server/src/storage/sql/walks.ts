@@ -1,7 +1,7 @@
 import type { Position } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import { accountKey, type WalkStart } from '../listings.ts';
-import type { Listing } from '../store.ts';
+import { accountKey, type WalkStart } from '../port/listings.ts';
+import type { Listing } from '../port/store.ts';
 import { join, type Sql, sql, type Values } from './sql.ts';
 
 /** `mine`: the user's own threads. `own`: the user's own and published threads. */

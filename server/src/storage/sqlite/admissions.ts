@@ -1,9 +1,9 @@
 import type { OrganizationId } from '../../domain/id.ts';
 import { quotaUse } from '../../domain/organization.ts';
+import type { Admission, Admissions, ApiKeys, Applications } from '../port/store.ts';
 import { findApplicationGrant } from '../sql/applications.ts';
 import { findKeyGrant } from '../sql/authority.ts';
 import { readQuota } from '../sql/requests.ts';
-import type { Admission, Admissions, ApiKeys, Applications } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { workRunner } from './transactions.ts';

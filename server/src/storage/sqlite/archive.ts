@@ -10,7 +10,7 @@ import {
   StoreInUse,
   unfinishedCopyTable,
   type Value,
-} from '../archive.ts';
+} from '../port/archive.ts';
 import { type Database, isUnfinished, openDatabase } from './database.ts';
 
 /** PostgreSQL stores these per organization; here they are values of the whole store. */

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import { retentionKinds } from '../../domain/retention.ts';
-import { migrationsFolder, readMigrations } from '../migrations.ts';
+import { migrationsFolder, readMigrations } from '../migrations/migrations.ts';
 import { nameCredentials } from '../sql/api-keys.ts';
 import { listAudit, listAuditOfTrace } from '../sql/audit.ts';
 import { listMembers } from '../sql/organizations.ts';

@@ -3,14 +3,14 @@ import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { invalid } from '../../domain/errors.ts';
 import { explainFault } from '../../domain/store-fault.ts';
-import { unfinishedCopyFault, unfinishedCopyTable } from '../archive.ts';
 import {
   type Migrations,
   noStoreFault,
   otherProgramFault,
   readMigrations,
   storeMark,
-} from '../migrations.ts';
+} from '../migrations/migrations.ts';
+import { unfinishedCopyFault, unfinishedCopyTable } from '../port/archive.ts';
 import { isBackup, readHeader } from './disk-guard.ts';
 
 export type Database = Sqlite.Database;

@@ -1,6 +1,6 @@
 import { closeSync, fdatasync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { promisify } from 'node:util';
-import type { WriteHealth } from '../write-health.ts';
+import type { WriteHealth } from '../port/write-health.ts';
 
 /** SQLite errors about the disk, the file or its lock rather than the statement. */
 const storeErrors = /^SQLITE_(?:BUSY|FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB)/;

@@ -1,11 +1,11 @@
 import Sqlite from 'better-sqlite3';
 import { FairQueue } from '../../domain/fair-queue.ts';
-import { SearchCache } from '../search-cache.ts';
+import { SearchCache } from '../cache/search-cache.ts';
+import type { Documents, PassageNumber } from '../port/store.ts';
 import { documents, type PassageIndex, scopedTerms } from '../sql/documents.ts';
 import { corporaOf, outlineDocuments, passageCountOf, passageQuery, readPassages } from '../sql/passages.ts';
 import { statement } from '../sql/sql.ts';
 import { count, run, type Transactions } from '../sql/work.ts';
-import type { Documents, PassageNumber } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { atEndOfTurn, type Database } from './database.ts';
 import type { CommitClock } from './store-time.ts';

@@ -1,12 +1,12 @@
 import { closeSync, fdatasync, openSync, realpathSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { cacheBytesDefault } from '../../domain/limits.ts';
-import { diagnoseClock } from '../clock-jumps.ts';
+import { diagnoseClock } from '../port/clock-jumps.ts';
+import type { Diagnosis, Store, StoreWatch } from '../port/store.ts';
+import { WriteHealth } from '../port/write-health.ts';
 import { diagnoseReplies, isRunning, isSuspect } from '../sql/replies.ts';
 import { retention } from '../sql/retention.ts';
 import { sharedStore } from '../sql/shared-store.ts';
-import type { Diagnosis, Store, StoreWatch } from '../store.ts';
-import { WriteHealth } from '../write-health.ts';
 import { sqliteAdmissions } from './admissions.ts';
 import { createCheckpoints } from './checkpoints.ts';
 import { CommitQueue } from './commit-queue.ts';

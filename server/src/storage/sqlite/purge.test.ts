@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { by, completed, newDocument, noteBy, putDocument, World } from '../../../testing/contract/fixture.ts';
-import { archiveTables } from '../archive.ts';
+import { archiveTables } from '../port/archive.ts';
 import { purgeOrder, rowsOfPerson } from '../sql/purge.ts';
 import { openDatabase } from './database.ts';
 import { openSqliteStore } from './open.ts';

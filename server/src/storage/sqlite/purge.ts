@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { archiveTable } from '../archive.ts';
+import { archiveTable } from '../port/archive.ts';
+import type { Purges } from '../port/store.ts';
 import { purges } from '../sql/purge.ts';
 import type { Removal } from '../sql/retention.ts';
 import { identifier, join, sql } from '../sql/sql.ts';
 import type { Transactions } from '../sql/work.ts';
-import type { Purges } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import { pagesPerMergeStep, prepareMergeStep } from './thread-search.ts';

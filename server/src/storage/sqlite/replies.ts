@@ -1,3 +1,4 @@
+import type { ClaimedReply, Notices, Replies, ReplyClaim, ReplyName } from '../port/store.ts';
 import { writeNote } from '../sql/audit.ts';
 import {
   forQueues,
@@ -12,7 +13,6 @@ import {
 import { type Statement, sql, statement, type Values } from '../sql/sql.ts';
 import { endLeases, replySweep } from '../sql/sweeps.ts';
 import { count, method, rows, run, type Transactions, type Work } from '../sql/work.ts';
-import type { ClaimedReply, Notices, Replies, ReplyClaim, ReplyName } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { WorkerLock } from './locks.ts';
 import type { MachineClock } from './store-time.ts';

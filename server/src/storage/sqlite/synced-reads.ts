@@ -1,4 +1,4 @@
-import type { Store } from '../store.ts';
+import type { Store } from '../port/store.ts';
 import type { CommitQueue, Scope } from './commit-queue.ts';
 
 /**

@@ -2,7 +2,8 @@ import type { MessageId, OrganizationId, ThreadId } from '../../domain/id.ts';
 import type { AssistantMessage } from '../../domain/message.ts';
 import { isRunning as isRunningStatus } from '../../domain/reply.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { accountKey } from '../listings.ts';
+import { accountKey } from '../port/listings.ts';
+import type { NewReply, NewThread, Replies, Threads } from '../port/store.ts';
 import { writeNote } from '../sql/audit.ts';
 import { authorized } from '../sql/authority.ts';
 import {
@@ -17,7 +18,6 @@ import {
 import { sql, statement } from '../sql/sql.ts';
 import { findThread, isThread, nextVersion, threadColumns } from '../sql/thread-reads.ts';
 import { row, rows, run, type Transactions, type Work } from '../sql/work.ts';
-import type { NewReply, NewThread, Replies, Threads } from '../store.ts';
 
 type ThreadIds = { readonly organizationId: OrganizationId; readonly threadId: ThreadId };
 

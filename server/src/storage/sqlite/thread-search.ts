@@ -1,3 +1,4 @@
+import type { IndexedThread, ThreadSearch, UnindexedThread } from '../port/store.ts';
 import { sql, statement } from '../sql/sql.ts';
 import { isThread, threadColumns } from '../sql/thread-reads.ts';
 import {
@@ -10,7 +11,6 @@ import {
   threadSummaries,
 } from '../sql/thread-search.ts';
 import { count, row, rows, run, type Transactions, type Work } from '../sql/work.ts';
-import type { IndexedThread, ThreadSearch, UnindexedThread } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import type { ReadThreads } from './store-thread.ts';

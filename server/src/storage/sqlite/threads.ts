@@ -2,7 +2,8 @@ import type { PersonAuthority } from '../../domain/authority.ts';
 import type { OrganizationId, ThreadId } from '../../domain/id.ts';
 import { canBeReadBy } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { memoryOf } from '../object-cache.ts';
+import { memoryOf } from '../cache/object-cache.ts';
+import type { KeyGrant, NewThread, Reader, Replies, Threads, Walks, WholeThread } from '../port/store.ts';
 import { writeNote } from '../sql/audit.ts';
 import { isAuthorized, isGrantedTo, unauthorized } from '../sql/authority.ts';
 import { statement } from '../sql/sql.ts';
@@ -18,7 +19,6 @@ import {
   threadReads,
 } from '../sql/thread-reads.ts';
 import { method, row, run, type Transactions, type Work } from '../sql/work.ts';
-import type { KeyGrant, NewThread, Reader, Replies, Threads, Walks, WholeThread } from '../store.ts';
 import {
   adjustSizes,
   cancelRunning,

@@ -1,6 +1,5 @@
 import { memoized } from '../../domain/memoized.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { byPosition, cut, isExpired, readStart, writeStart } from '../listings.ts';
 import {
   type CachedPage,
   cachedThread,
@@ -8,7 +7,9 @@ import {
   type FirstPage,
   firstPageMsMax,
   pageName,
-} from '../page-cache.ts';
+} from '../cache/page-cache.ts';
+import { byPosition, cut, isExpired, readStart, writeStart } from '../port/listings.ts';
+import type { ListedThread, Walks } from '../port/store.ts';
 import { join, type Sql, sql, type Values } from '../sql/sql.ts';
 import { threadColumns } from '../sql/thread-reads.ts';
 import {
@@ -20,7 +21,6 @@ import {
   laterValues,
   pageValues,
 } from '../sql/walks.ts';
-import type { ListedThread, Walks } from '../store.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import type { WatchedCache } from './watched-cache.ts';

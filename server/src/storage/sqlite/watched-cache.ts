@@ -1,4 +1,4 @@
-import { ObjectCache } from '../object-cache.ts';
+import { ObjectCache } from '../cache/object-cache.ts';
 import { atEndOfTurn, type Database } from './database.ts';
 
 /**

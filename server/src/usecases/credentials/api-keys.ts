@@ -13,7 +13,7 @@ import type { KeyId, KeyRequestId, UserId } from '../../domain/id.ts';
 import { formerMember, type Member } from '../../domain/organization.ts';
 import { checkName, counted } from '../../domain/text.ts';
 import { dayMs, iso } from '../../domain/time.ts';
-import type { KeySecret } from '../../storage/store.ts';
+import type { KeySecret } from '../../storage/port/store.ts';
 import { authorize } from '../authorize.ts';
 import type { Context, OrganizationCall } from '../context.ts';
 import { auditNote, type Change, missingIn, type UserChange } from '../organization/audit-log.ts';

@@ -3,7 +3,7 @@ import type { AnyAuthority, OperatorAuthority, PersonAuthority } from '../../dom
 import { type LogPosition, openCursor, sealCursor } from '../../domain/cursor.ts';
 import { notFound, type ServiceError } from '../../domain/errors.ts';
 import { iso } from '../../domain/time.ts';
-import type { AuditNote, AuditQuery } from '../../storage/store.ts';
+import type { AuditNote, AuditQuery } from '../../storage/port/store.ts';
 import type { Context, OrganizationCall, PersonCall } from '../context.ts';
 import { nextTurn } from '../turns.ts';
 

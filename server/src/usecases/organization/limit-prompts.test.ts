@@ -7,8 +7,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { operator, principalOf, World } from '../../../testing/contract/fixture.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { defaultLimits } from '../../domain/limits.ts';
+import type { PromptLimit, PromptOutcome, Store } from '../../storage/port/store.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
-import type { PromptLimit, PromptOutcome, Store } from '../../storage/store.ts';
 import type { Context } from '../context.ts';
 import { countUse, limitPrompts } from './limit-prompts.ts';
 

@@ -3,7 +3,7 @@ import { rateLimited } from '../../domain/errors.ts';
 import { FairQueue } from '../../domain/fair-queue.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { counted } from '../../domain/text.ts';
-import type { PromptLimit, PromptOutcome } from '../../storage/store.ts';
+import type { PromptLimit, PromptOutcome } from '../../storage/port/store.ts';
 import { authorize } from '../authorize.ts';
 import type { Context, PersonCall } from '../context.ts';
 

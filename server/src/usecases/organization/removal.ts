@@ -11,7 +11,7 @@ import type {
   PurgeStep,
   RetentionBatch,
   RetentionPlace,
-} from '../../storage/store.ts';
+} from '../../storage/port/store.ts';
 import { authorize } from '../authorize.ts';
 import type { Context, OrganizationCall } from '../context.ts';
 import { auditNote, type Change } from './audit-log.ts';

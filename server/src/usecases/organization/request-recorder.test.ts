@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { loggedRequest } from '../../../testing/contract/fixture.ts';
 import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import type { LoggedRequest, TrafficReport } from '../../storage/store.ts';
+import type { LoggedRequest, TrafficReport } from '../../storage/port/store.ts';
 import { requestRecorder } from './request-recorder.ts';
 
 const acme = 'org_acme' as OrganizationId;

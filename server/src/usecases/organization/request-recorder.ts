@@ -3,7 +3,7 @@ import type { OrganizationId } from '../../domain/id.ts';
 import type { Telemetry } from '../../domain/telemetry.ts';
 import { hourMs } from '../../domain/time.ts';
 import { bucketOf, replyOperation } from '../../domain/traffic.ts';
-import type { LoggedRequest, Store, TrafficReport } from '../../storage/store.ts';
+import type { LoggedRequest, Store, TrafficReport } from '../../storage/port/store.ts';
 
 /** Only a slow store lets the queue grow to this length. Further requests are dropped and counted. */
 const waitingMax = 10_000;

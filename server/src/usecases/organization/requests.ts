@@ -4,7 +4,7 @@ import { organizationNotFound } from '../../domain/errors.ts';
 import { isApplicationId } from '../../domain/id.ts';
 import { dayMs, hourMs, utcDay, utcMidnight } from '../../domain/time.ts';
 import { percentile, replyOperation } from '../../domain/traffic.ts';
-import type { RequestFilter, TrafficCount } from '../../storage/store.ts';
+import type { RequestFilter, TrafficCount } from '../../storage/port/store.ts';
 import type { OrganizationCall } from '../context.ts';
 import type { KeyOwners } from '../credentials/api-keys.ts';
 import { nextTurn } from '../turns.ts';

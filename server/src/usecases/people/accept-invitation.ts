@@ -2,7 +2,7 @@ import { type Acceptance, closesOtherMemberships } from '../../domain/account.ts
 import { invalid, notFound, type ServiceError } from '../../domain/errors.ts';
 import { isOrganizationId } from '../../domain/id.ts';
 import { passwordFault } from '../../domain/sign-in.ts';
-import type { Invitation } from '../../storage/store.ts';
+import type { Invitation } from '../../storage/port/store.ts';
 import { authorize } from '../authorize.ts';
 import { auditNote } from '../organization/audit-log.ts';
 import { attempt, hashesOf, type VisitorCall } from './passwords.ts';

@@ -3,7 +3,7 @@ import { type Mail, type MailError, mailAttemptsMax, mailCounters, mailRetryMs }
 import type { Log } from '../../domain/telemetry.ts';
 import { cutText, inOneLine, withoutInvisible } from '../../domain/text.ts';
 import { iso } from '../../domain/time.ts';
-import type { ClaimedMail } from '../../storage/store.ts';
+import type { ClaimedMail } from '../../storage/port/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote, type Change } from '../organization/audit-log.ts';
 import { countUse } from '../organization/limit-prompts.ts';

@@ -9,7 +9,7 @@ import { type Member, type MemberRole, normalizeEmail } from '../../domain/organ
 import type { Log } from '../../domain/telemetry.ts';
 import { counted } from '../../domain/text.ts';
 import { dayMs, secondsUntilReset } from '../../domain/time.ts';
-import type { Membership, NewInvitation, NewMember } from '../../storage/store.ts';
+import type { Membership, NewInvitation, NewMember } from '../../storage/port/store.ts';
 import { authorize } from '../authorize.ts';
 import type { Context, LinkRequest, OrganizationCall } from '../context.ts';
 import { auditNote, type Change, withCommand } from '../organization/audit-log.ts';

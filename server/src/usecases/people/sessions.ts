@@ -5,7 +5,7 @@ import { forbidden, organizationNotFound, type ServiceError, unauthorized } from
 import { isOrganizationId, type OrganizationId, type UserId } from '../../domain/id.ts';
 import type { MemberRole } from '../../domain/organization.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
-import type { Membership, Memberships, Session } from '../../storage/store.ts';
+import type { Membership, Memberships, Session } from '../../storage/port/store.ts';
 import type { Context } from '../context.ts';
 import { auditNote } from '../organization/audit-log.ts';
 

@@ -3,7 +3,7 @@ import { invalid } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { type Thread, titleFromPrompt } from '../../domain/thread.ts';
 import { dayMs } from '../../domain/time.ts';
-import type { NewThread } from '../../storage/store.ts';
+import type { NewThread } from '../../storage/port/store.ts';
 import { authorize } from '../authorize.ts';
 import type { Context, PersonCall } from '../context.ts';
 

@@ -4,7 +4,7 @@ import { type AssistantMessage, deriveThreadStatus, type Step } from '../../doma
 import { canRead } from '../../domain/principal.ts';
 import { isRunning } from '../../domain/reply.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { ThreadHead } from '../../storage/store.ts';
+import type { ThreadHead } from '../../storage/port/store.ts';
 import type { PersonCall } from '../context.ts';
 import { createWakeup } from '../timers.ts';
 import { getThreadVersion, loadCreator, type ThreadView } from './get-thread.ts';

@@ -3,7 +3,7 @@ import type { OrganizationId, ThreadId } from '../../domain/id.ts';
 import type { Message } from '../../domain/message.ts';
 import { isRunning } from '../../domain/reply.ts';
 import type { ReplySignals } from '../../replies/reply-signals.ts';
-import type { Store, ThreadHead } from '../../storage/store.ts';
+import type { Store, ThreadHead } from '../../storage/port/store.ts';
 import type { Signals } from '../signals.ts';
 import { createWakeup, type Timers } from '../timers.ts';
 import { nextTurn } from '../turns.ts';

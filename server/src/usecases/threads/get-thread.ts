@@ -3,7 +3,7 @@ import { isThreadId, type OrganizationId, type ThreadId } from '../../domain/id.
 import { deriveThreadStatus, type Message, type ThreadStatus } from '../../domain/message.ts';
 import { canRead, changeRefused } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { WholeThread } from '../../storage/store.ts';
+import type { WholeThread } from '../../storage/port/store.ts';
 import type { Context, PersonCall, PrincipalCall } from '../context.ts';
 import type { SignedInCall } from '../people/sessions.ts';
 import { nextTurn } from '../turns.ts';

@@ -1,7 +1,7 @@
 import { plainText } from '../../domain/excerpt.ts';
 import { deriveThreadStatus } from '../../domain/message.ts';
 import { shortened } from '../../domain/text.ts';
-import type { IndexedThread, ThreadHead, UnindexedThread } from '../../storage/store.ts';
+import type { IndexedThread, ThreadHead, UnindexedThread } from '../../storage/port/store.ts';
 import type { Context } from '../context.ts';
 import { nextTurn } from '../turns.ts';
 import { messageParts } from './get-thread.ts';

@@ -2,7 +2,7 @@ import { openCursor, sealCursor, type Walk } from '../../domain/cursor.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Principal } from '../../domain/principal.ts';
-import type { Listing, ThreadPage, ThreadQuery } from '../../storage/store.ts';
+import type { Listing, ThreadPage, ThreadQuery } from '../../storage/port/store.ts';
 import type { Context, PersonCall, PrincipalCall } from '../context.ts';
 
 const suggestionsMax = 20;

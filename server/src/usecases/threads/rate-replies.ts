@@ -1,7 +1,7 @@
 import { type LogPosition, openCursor, sealCursor } from '../../domain/cursor.ts';
 import { threadNotFound } from '../../domain/errors.ts';
 import { isThreadId } from '../../domain/id.ts';
-import type { NewRating, Rating } from '../../storage/store.ts';
+import type { NewRating, Rating } from '../../storage/port/store.ts';
 import { authorize } from '../authorize.ts';
 import type { PersonCall } from '../context.ts';
 

@@ -1,6 +1,6 @@
 import { threadNotFound } from '../../domain/errors.ts';
 import { isThreadId } from '../../domain/id.ts';
-import type { ReplyName } from '../../storage/store.ts';
+import type { ReplyName } from '../../storage/port/store.ts';
 import type { PrincipalCall } from '../context.ts';
 
 /** The running reply of a thread that the principal may read; undefined if none is running. */

@@ -10,7 +10,7 @@ import type {
   KeyGrant,
   Organizations,
   SigningKeys,
-} from '../../../src/storage/store.ts';
+} from '../../../src/storage/port/store.ts';
 import type { Sync } from './sync.ts';
 import type { ApplicationRow, KeyRow, MemberRow, OrganizationRow, Tables } from './tables.ts';
 

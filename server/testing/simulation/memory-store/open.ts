@@ -1,6 +1,6 @@
 import type { AnyAuthority } from '../../../src/domain/authority.ts';
-import { clockJump } from '../../../src/storage/clock-jumps.ts';
-import type { ReplyNotice, Store } from '../../../src/storage/store.ts';
+import { clockJump } from '../../../src/storage/port/clock-jumps.ts';
+import type { ReplyNotice, Store } from '../../../src/storage/port/store.ts';
 import { memoryCredentials } from './credentials.ts';
 import { memoryRecords } from './records.ts';
 import { memoryReplies } from './replies.ts';

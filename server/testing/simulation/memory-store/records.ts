@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../../../src/domain/audit.ts';
 import type { KeyId } from '../../../src/domain/id.ts';
 import { dayMs } from '../../../src/domain/time.ts';
-import type { Audits, Requests } from '../../../src/storage/store.ts';
+import type { Audits, Requests } from '../../../src/storage/port/store.ts';
 import type { Sync } from './sync.ts';
 import type { AuditEventRow, Tables } from './tables.ts';
 

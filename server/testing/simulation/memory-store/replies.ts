@@ -1,6 +1,6 @@
 import type { MessageId, OrganizationId } from '../../../src/domain/id.ts';
 import { crashesOfSuspect, failedReplyContent, failureReasons } from '../../../src/domain/reply.ts';
-import type { clockJump } from '../../../src/storage/clock-jumps.ts';
+import type { clockJump } from '../../../src/storage/port/clock-jumps.ts';
 import type {
   FailedReply,
   Replies,
@@ -8,7 +8,7 @@ import type {
   ReplyName,
   ReplyQueue,
   SweptReplies,
-} from '../../../src/storage/store.ts';
+} from '../../../src/storage/port/store.ts';
 import type { Sync } from './sync.ts';
 import { type ReplyRow, raiseVersion, type Tables, type ThreadRow } from './tables.ts';
 

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Store } from '../../../src/storage/store.ts';
+import type { Store } from '../../../src/storage/port/store.ts';
 import { describeStore, type StorePart } from '../../contract/describe-store.ts';
 import { openMemoryStore, openTransactions, Tables, type Transactions } from './open.ts';
 

@@ -12,7 +12,13 @@ import type {
 import type { AssistantMessage, UserMessage, Verdict } from '../../../src/domain/message.ts';
 import type { MemberRole, Organization } from '../../../src/domain/organization.ts';
 import type { Thread } from '../../../src/domain/thread.ts';
-import type { AuditNote, NewApiKey, ReplyName, SigningKey, UsageCount } from '../../../src/storage/store.ts';
+import type {
+  AuditNote,
+  NewApiKey,
+  ReplyName,
+  SigningKey,
+  UsageCount,
+} from '../../../src/storage/port/store.ts';
 import { StoreClock, type StoreClocks } from './store-clock.ts';
 
 type Mutable<T> = { -readonly [Field in keyof T]: T[Field] };

@@ -2,7 +2,7 @@ import type { UserId } from '../../../src/domain/id.ts';
 import type { AssistantMessage, Message, UserMessage } from '../../../src/domain/message.ts';
 import { isRunning } from '../../../src/domain/reply.ts';
 import type { Thread } from '../../../src/domain/thread.ts';
-import type { NewReply, NewThread, Reader, Threads, Walks } from '../../../src/storage/store.ts';
+import type { NewReply, NewThread, Reader, Threads, Walks } from '../../../src/storage/port/store.ts';
 import { cancelReplies } from './replies.ts';
 import type { Sync } from './sync.ts';
 import { type OrganizationRow, type ReplyRow, raiseVersion, type Tables, type ThreadRow } from './tables.ts';

@@ -1,7 +1,7 @@
 import type { Position } from '../../../src/domain/cursor.ts';
 import type { OrganizationId } from '../../../src/domain/id.ts';
-import { byPosition, cut, isExpired, readStart, writeStart } from '../../../src/storage/listings.ts';
-import type { ListedThread, Listing, Walks } from '../../../src/storage/store.ts';
+import { byPosition, cut, isExpired, readStart, writeStart } from '../../../src/storage/port/listings.ts';
+import type { ListedThread, Listing, Walks } from '../../../src/storage/port/store.ts';
 import type { Sync } from './sync.ts';
 import type { Tables, ThreadRow } from './tables.ts';
 import { toThread } from './threads.ts';

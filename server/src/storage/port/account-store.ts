@@ -1,7 +1,7 @@
-import type { Acceptance, Access, InvitationTerms, Invitee, Password } from '../domain/account.ts';
-import type { Authority, OwnAuthority, ProofAuthority, SessionAuthority } from '../domain/authority.ts';
-import type { OrganizationId, UserId } from '../domain/id.ts';
-import type { MemberRole } from '../domain/organization.ts';
+import type { Acceptance, Access, InvitationTerms, Invitee, Password } from '../../domain/account.ts';
+import type { Authority, OwnAuthority, ProofAuthority, SessionAuthority } from '../../domain/authority.ts';
+import type { OrganizationId, UserId } from '../../domain/id.ts';
+import type { MemberRole } from '../../domain/organization.ts';
 import type { AuditedMethod, AuditNote, Unauthorized } from './log-store.ts';
 
 /** A person who can sign in, which a service account cannot. */

@@ -1,10 +1,10 @@
-import type { Position } from '../domain/cursor.ts';
-import type { OrganizationId } from '../domain/id.ts';
-import { memoized } from '../domain/memoized.ts';
-import type { Thread } from '../domain/thread.ts';
-import { accountKey } from './listings.ts';
+import type { Position } from '../../domain/cursor.ts';
+import type { OrganizationId } from '../../domain/id.ts';
+import { memoized } from '../../domain/memoized.ts';
+import type { Thread } from '../../domain/thread.ts';
+import { accountKey } from '../port/listings.ts';
+import type { Listing, ThreadPage } from '../port/store.ts';
 import { memoryOfTexts, type ObjectCache } from './object-cache.ts';
-import type { Listing, ThreadPage } from './store.ts';
 
 export type FirstPage = ThreadPage & { readonly start: string; readonly size: number };
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { WholeThread } from './store.ts';
+import type { WholeThread } from '../port/store.ts';
 
 /** Caches what a store has read, by name, within a limit of memory. The store decides whether an object is current. */
 export class ObjectCache {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { WholeThread } from '../port/store.ts';
 import { memoryOf } from './object-cache.ts';
-import type { WholeThread } from './store.ts';
 
 test('counts two bytes for a character of a thread, and as many as its JSON takes', () => {
   const memoryWith = (content: string) =>

@@ -1,10 +1,10 @@
-import type { OperatorAuthority, OwnAuthority } from '../domain/authority.ts';
-import type { LogPosition } from '../domain/cursor.ts';
-import type { ApplicationId, KeyId, OrganizationId, UserId } from '../domain/id.ts';
-import type { MailCounters } from '../domain/mail.ts';
-import type { Member, MemberRole, Organization, QuotaUse } from '../domain/organization.ts';
-import type { Principal } from '../domain/principal.ts';
-import type { RetentionKind } from '../domain/retention.ts';
+import type { OperatorAuthority, OwnAuthority } from '../../domain/authority.ts';
+import type { LogPosition } from '../../domain/cursor.ts';
+import type { ApplicationId, KeyId, OrganizationId, UserId } from '../../domain/id.ts';
+import type { MailCounters } from '../../domain/mail.ts';
+import type { Member, MemberRole, Organization, QuotaUse } from '../../domain/organization.ts';
+import type { Principal } from '../../domain/principal.ts';
+import type { RetentionKind } from '../../domain/retention.ts';
 import type { Accounts, Invitations } from './account-store.ts';
 import type { Documents } from './document-store.ts';
 import type { ApiKeys, Applications, SigningKeys } from './key-store.ts';

@@ -1,8 +1,8 @@
-import type { OwnAuthority, PersonAuthority } from '../domain/authority.ts';
-import type { LogPosition } from '../domain/cursor.ts';
-import type { MessageId, OrganizationId, ThreadId, UserId } from '../domain/id.ts';
-import type { Source, Step, Verdict } from '../domain/message.ts';
-import type { RunningStatus, TerminalStatus } from '../domain/reply.ts';
+import type { OwnAuthority, PersonAuthority } from '../../domain/authority.ts';
+import type { LogPosition } from '../../domain/cursor.ts';
+import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
+import type { Source, Step, Verdict } from '../../domain/message.ts';
+import type { RunningStatus, TerminalStatus } from '../../domain/reply.ts';
 import type { AuditNote, AuthorizedMethod, InOrganization } from './log-store.ts';
 
 export interface ReplyName {

@@ -1,4 +1,4 @@
-import { limits } from '../domain/limits.ts';
+import { limits } from '../../domain/limits.ts';
 import type { ListedThread, ThreadPage } from './store.ts';
 
 /** An account as part of a key that must not be null: '' means no account. */

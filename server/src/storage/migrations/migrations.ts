@@ -4,7 +4,7 @@ import { join } from 'node:path';
 export type Engine = 'postgres' | 'sqlite';
 export type Migrations = ReturnType<typeof readMigrations>;
 
-export const migrationsFolder = join(import.meta.dirname, 'migrations');
+export const migrationsFolder = import.meta.dirname;
 
 export const noStoreFault = 'it does not contain a Skein store';
 export const otherProgramFault = 'it is in use by another program: choose another one for Skein';

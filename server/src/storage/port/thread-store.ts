@@ -1,9 +1,9 @@
-import type { PersonAuthority } from '../domain/authority.ts';
-import type { Position } from '../domain/cursor.ts';
-import type { MessageId, OrganizationId, ThreadId, UserId } from '../domain/id.ts';
-import type { AssistantMessage, Message, ThreadState } from '../domain/message.ts';
-import type { Principal } from '../domain/principal.ts';
-import type { Thread } from '../domain/thread.ts';
+import type { PersonAuthority } from '../../domain/authority.ts';
+import type { Position } from '../../domain/cursor.ts';
+import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
+import type { AssistantMessage, Message, ThreadState } from '../../domain/message.ts';
+import type { Principal } from '../../domain/principal.ts';
+import type { Thread } from '../../domain/thread.ts';
 import type { AuditedMethod, AuthorizedMethod, InOrganization } from './log-store.ts';
 
 export interface NewThread

@@ -1,7 +1,7 @@
-import type { OperatorAuthority, PersonAuthority } from '../domain/authority.ts';
-import type { ApiKey, Application, KeyRequest } from '../domain/credential.ts';
-import type { ApplicationId, KeyId, KeyRequestId, OrganizationId, UserId } from '../domain/id.ts';
-import type { Principal } from '../domain/principal.ts';
+import type { OperatorAuthority, PersonAuthority } from '../../domain/authority.ts';
+import type { ApiKey, Application, KeyRequest } from '../../domain/credential.ts';
+import type { ApplicationId, KeyId, KeyRequestId, OrganizationId, UserId } from '../../domain/id.ts';
+import type { Principal } from '../../domain/principal.ts';
 import type { AuditedMethod, AuditNote, InOrganization } from './log-store.ts';
 
 /** The stored form of a new key's secret. */

@@ -1,7 +1,7 @@
-import type { AuditEvent, Initiator } from '../domain/audit.ts';
-import type { AnyAuthority, Authority } from '../domain/authority.ts';
-import type { LogPosition } from '../domain/cursor.ts';
-import type { OrganizationId, UserId } from '../domain/id.ts';
+import type { AuditEvent, Initiator } from '../../domain/audit.ts';
+import type { AnyAuthority, Authority } from '../../domain/authority.ts';
+import type { LogPosition } from '../../domain/cursor.ts';
+import type { OrganizationId, UserId } from '../../domain/id.ts';
 
 /** An entry of the audit log, written in the transaction of the change that it describes, if that changes something. */
 export interface AuditNote<A extends AnyAuthority = Authority>

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { isLoopback } from '../domain/address.ts';
+import { isLoopback } from '../../domain/address.ts';
 
 const example = 'postgres://USER:PASSWORD@HOST1:5432,HOST2:5432/DATABASE?target_session_attrs=read-write';
 

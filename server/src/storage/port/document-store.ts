@@ -4,8 +4,8 @@ import type {
   FoundPassage,
   IndexedPassage,
   PassageText,
-} from '../domain/document.ts';
-import type { DocumentId, OrganizationId } from '../domain/id.ts';
+} from '../../domain/document.ts';
+import type { DocumentId, OrganizationId } from '../../domain/id.ts';
 import type { AuditedMethod, InOrganization } from './log-store.ts';
 
 export interface NewDocument extends Pick<Document, 'id' | 'accountId' | 'name' | 'bytes'> {
