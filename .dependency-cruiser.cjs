@@ -223,6 +223,29 @@ module.exports = {
       'The schemas are compiled with the console as well: they know TypeBox and the domain, and need no Node.js.',
     ),
     {
+      name: 'tests-apart',
+      severity: 'error',
+      comment:
+        'The tests of a folder run in one process and import no other tests: what two folders need is in tests/harness.',
+      from: { path: '^tests/src/(.+)/[^/]+$' },
+      to: { path: '^tests/src/', pathNot: '^tests/src/$1/[^/]+$' },
+    },
+    {
+      name: 'harness-without-tests',
+      severity: 'error',
+      comment: 'tests/harness and bench import no tests: tests import the harness.',
+      from: { path: '^(tests/harness|bench)/' },
+      to: { path: '^tests/src/' },
+    },
+    {
+      name: 'tests-no-folder-circle',
+      scope: 'folder',
+      severity: 'error',
+      comment: 'Two folders of the harness that import each other are one folder, or three.',
+      from: { path: '^tests/' },
+      to: { circular: true },
+    },
+    {
       name: 'no-circle',
       severity: 'error',
       comment: 'Two files that import each other are one file, or three.',

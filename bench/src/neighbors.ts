@@ -1,11 +1,11 @@
 import { setPriority } from 'node:os';
-import { documentNoises } from '../../tests/src/neighbors/document-noises.ts';
-import { describeOutcomes, type Measured, measureBeside } from '../../tests/src/neighbors/measure.ts';
-import { type Neighborhood, startNeighborhood } from '../../tests/src/neighbors/neighborhood.ts';
-import { type Noise, silence } from '../../tests/src/neighbors/noise.ts';
-import { poisonReply, poisonSettings } from '../../tests/src/neighbors/poison-reply.ts';
-import { requestNoises } from '../../tests/src/neighbors/request-noises.ts';
-import { type Operation, TimedTenant } from '../../tests/src/neighbors/timed-tenant.ts';
+import { documentNoises } from '../../tests/harness/neighbors/document-noises.ts';
+import { describeOutcomes, type Measured, measureBeside } from '../../tests/harness/neighbors/measure.ts';
+import { type Neighborhood, startNeighborhood } from '../../tests/harness/neighbors/neighborhood.ts';
+import { type Noise, silence } from '../../tests/harness/neighbors/noise.ts';
+import { poisonReply, poisonSettings } from '../../tests/harness/neighbors/poison-reply.ts';
+import { requestNoises } from '../../tests/harness/neighbors/request-noises.ts';
+import { type Operation, TimedTenant } from '../../tests/harness/neighbors/timed-tenant.ts';
 import type { Plan } from './plan.ts';
 import { median } from './rounds.ts';
 import { createsOnSlowDisk, startOnSlowDisk } from './slow-disk.ts';

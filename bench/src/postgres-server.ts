@@ -20,7 +20,7 @@ export interface PostgresServer {
  */
 const settings = ['fsync=on', 'shared_buffers=512MB', 'max_wal_size=2GB'];
 
-const databaseProgram = join(root, 'tests/src/postgres/database-program.ts');
+const databaseProgram = join(root, 'tests/harness/postgres/database-program.ts');
 
 /** Starts the PostgreSQL server of the tests in a separate process. */
 export async function startPostgres(): Promise<PostgresServer> {

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { sendMany } from '../../tests/src/load.ts';
-import { type Neighborhood, startNeighborhood } from '../../tests/src/neighbors/neighborhood.ts';
-import { type Noise, usualGrownMbMax } from '../../tests/src/neighbors/noise.ts';
+import { sendMany } from '../../tests/harness/http/load.ts';
+import { type Neighborhood, startNeighborhood } from '../../tests/harness/neighbors/neighborhood.ts';
+import { type Noise, usualGrownMbMax } from '../../tests/harness/neighbors/noise.ts';
 import { removeFolder, temporaryFolder } from './processes.ts';
 
 /** Needs a service that `startOnSlowDisk` started. */

@@ -19,7 +19,7 @@ import { openTestDatabase, poolSettings } from './contract/postgres-database.ts'
  *
  *     node server/testing/measure-search.ts [sqlite|postgres] [THREADS]
  *
- * PostgreSQL needs the server of `node tests/src/postgres/run.ts COMMAND…`.
+ * PostgreSQL needs the server of `node tests/harness/postgres/run.ts COMMAND…`.
  */
 const [engine = 'sqlite', count = '100000'] = process.argv.slice(2);
 const threads = Number(count);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 /** Server code may not import the tests: their program starts or finds a server and creates a database. */
-const program = join(import.meta.dirname, '../../../tests/src/postgres/database-program.ts');
+const program = join(import.meta.dirname, '../../../tests/harness/postgres/database-program.ts');
 
 /** A new database that is dropped when it is closed. */
 export async function openTestDatabase(): Promise<{ url: string; close(): Promise<void> }> {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { assertContrast } from './accessibility.ts';
-import { sharedBrowser } from './browser.ts';
+import { assertContrast } from '../../harness/browser/accessibility.ts';
+import { sharedBrowser } from '../../harness/browser/browser.ts';
 
 describe('The contrast check of the tests', () => {
   let page: Page;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { ask, untilEnded } from '../console/thread-calls.ts';
-import { assertDone } from '../console/visitor.ts';
-import { eventually } from '../eventually.ts';
-import { lookAt } from './browser.ts';
-import { gone, shown } from './people.ts';
+import { lookAt } from '../../harness/browser/browser.ts';
+import { gone, shown } from '../../harness/browser/people.ts';
+import { ask, untilEnded } from '../../harness/console/thread-calls.ts';
+import { assertDone } from '../../harness/console/visitor.ts';
+import { eventually } from '../../harness/service/eventually.ts';
 import { openSettingsWindow } from './settings-window.ts';
 
 /** How many lines the text of an element takes. */

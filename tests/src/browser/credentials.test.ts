@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { assertDone } from '../console/visitor.ts';
-import { cleanEnvironment } from '../service.ts';
-import { lookAt, sharedBrowser } from './browser.ts';
-import { countRequests, gone, openAs, shown } from './people.ts';
+import { lookAt, sharedBrowser } from '../../harness/browser/browser.ts';
+import { countRequests, gone, openAs, shown } from '../../harness/browser/people.ts';
+import { assertDone } from '../../harness/console/visitor.ts';
+import { cleanEnvironment } from '../../harness/service/service.ts';
 import { openSettingsWindow } from './settings-window.ts';
 
 /** The output of a command that was pasted into a shell. */

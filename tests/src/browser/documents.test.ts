@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { signedInMember, testPassword } from '../console/console-client.ts';
-import { type SettingsWorld, sharedSettingsWorld } from '../console/settings-world.ts';
-import { assertDone } from '../console/visitor.ts';
-import { lookAt, sharedBrowser, type Window } from './browser.ts';
-import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
+import { lookAt, sharedBrowser, type Window } from '../../harness/browser/browser.ts';
+import { gone, heading, openAs, shown, untilAnnounced } from '../../harness/browser/people.ts';
+import { signedInMember, testPassword } from '../../harness/console/console-client.ts';
+import { type SettingsWorld, sharedSettingsWorld } from '../../harness/console/settings-world.ts';
+import { assertDone } from '../../harness/console/visitor.ts';
 import { openSettingsWindow } from './settings-window.ts';
 
 /** Some chapters have a heading of the next level. Checks of the whole page take longer with every heading. */

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { type ConsoleClient, signedInMember } from '../console/console-client.ts';
-import { ask, untilEnded } from '../console/thread-calls.ts';
-import { Visitor } from '../console/visitor.ts';
-import { Service } from '../service.ts';
-import { lookAt, sharedBrowser, type Window } from './browser.ts';
-import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
+import { lookAt, sharedBrowser, type Window } from '../../harness/browser/browser.ts';
+import { gone, heading, openAs, shown, untilAnnounced } from '../../harness/browser/people.ts';
+import { type ConsoleClient, signedInMember } from '../../harness/console/console-client.ts';
+import { ask, untilEnded } from '../../harness/console/thread-calls.ts';
+import { Visitor } from '../../harness/console/visitor.ts';
+import { Service } from '../../harness/service/service.ts';
 
 const question = 'Until when can unused yarn be returned?';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { sharedSettingsWorld } from '../console/settings-world.ts';
-import { assertDone } from '../console/visitor.ts';
-import { eventually } from '../eventually.ts';
-import { sharedBrowser } from './browser.ts';
-import { openAs, shown, untilAnnounced } from './people.ts';
+import { sharedBrowser } from '../../harness/browser/browser.ts';
+import { openAs, shown, untilAnnounced } from '../../harness/browser/people.ts';
+import { sharedSettingsWorld } from '../../harness/console/settings-world.ts';
+import { assertDone } from '../../harness/console/visitor.ts';
+import { eventually } from '../../harness/service/eventually.ts';
 
 describe('Filters in the console', () => {
   it('show the members, keys and applications whose rows contain all the words', async () => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Locator, Request } from 'playwright-core';
-import { ask, untilEnded } from '../console/thread-calls.ts';
-import { assertDone } from '../console/visitor.ts';
-import { eventually } from '../eventually.ts';
-import { sharedBrowser } from './browser.ts';
-import { gone, openAs, shown, untilAnnounced } from './people.ts';
+import { sharedBrowser } from '../../harness/browser/browser.ts';
+import { gone, openAs, shown, untilAnnounced } from '../../harness/browser/people.ts';
+import { ask, untilEnded } from '../../harness/console/thread-calls.ts';
+import { assertDone } from '../../harness/console/visitor.ts';
+import { eventually } from '../../harness/service/eventually.ts';
 import { openSettingsWindow } from './settings-window.ts';
 
 /** Runs in the page. Describes the element if something else is in front of its middle, or if that is out of sight. */

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { testPassword } from '../console/console-client.ts';
-import { type SettingsWorld, startSettingsWorld } from '../console/settings-world.ts';
-import { assertDone } from '../console/visitor.ts';
-import { MailServer } from '../mail-server.ts';
-import { lookAt, sharedBrowser, Window } from './browser.ts';
-import { heading, openAs, shown } from './people.ts';
+import { lookAt, sharedBrowser, Window } from '../../harness/browser/browser.ts';
+import { heading, openAs, shown } from '../../harness/browser/people.ts';
+import { testPassword } from '../../harness/console/console-client.ts';
+import { type SettingsWorld, startSettingsWorld } from '../../harness/console/settings-world.ts';
+import { assertDone } from '../../harness/console/visitor.ts';
+import { MailServer } from '../../harness/service/mail-server.ts';
 
 describe('Members, with a mail server', () => {
   let browser: Browser;

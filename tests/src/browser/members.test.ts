@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { testPassword } from '../console/console-client.ts';
-import { assertDone } from '../console/visitor.ts';
-import { eventually } from '../eventually.ts';
-import { lookAt, sharedBrowser, Window } from './browser.ts';
-import { countRequests, gone, heading, shown } from './people.ts';
+import { lookAt, sharedBrowser, Window } from '../../harness/browser/browser.ts';
+import { countRequests, gone, heading, shown } from '../../harness/browser/people.ts';
+import { testPassword } from '../../harness/console/console-client.ts';
+import { assertDone } from '../../harness/console/visitor.ts';
+import { eventually } from '../../harness/service/eventually.ts';
 import { openSettingsWindow } from './settings-window.ts';
 
 describe('Settings of members in the console', () => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { signedInMember } from '../console/console-client.ts';
-import { type ModelServer, startModelServer } from '../model-server.ts';
-import type { Service } from '../service.ts';
-import { startWithoutDemo } from '../shared-service.ts';
-import { lookAt, sharedBrowser, type Window } from './browser.ts';
-import { heading, openAs, shown, untilAnnounced } from './people.ts';
+import { lookAt, sharedBrowser, type Window } from '../../harness/browser/browser.ts';
+import { heading, openAs, shown, untilAnnounced } from '../../harness/browser/people.ts';
+import { signedInMember } from '../../harness/console/console-client.ts';
+import { type ModelServer, startModelServer } from '../../harness/service/model-server.ts';
+import type { Service } from '../../harness/service/service.ts';
+import { startWithoutDemo } from '../../harness/service/shared-service.ts';
 
 const apiKey = 'secret-key-of-the-provider';
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Locator } from 'playwright-core';
-import { type ConsoleClient, signedInMember } from '../console/console-client.ts';
-import { eventually } from '../eventually.ts';
-import { HeldModel } from '../replies/held-model.ts';
-import { Service } from '../service.ts';
-import { lookAt, sharedBrowser, type Window } from './browser.ts';
-import { heading, openAs, shown, untilAnnounced } from './people.ts';
+import { lookAt, sharedBrowser, type Window } from '../../harness/browser/browser.ts';
+import { heading, openAs, shown, untilAnnounced } from '../../harness/browser/people.ts';
+import { type ConsoleClient, signedInMember } from '../../harness/console/console-client.ts';
+import { HeldModel } from '../../harness/replies/held-model.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import { Service } from '../../harness/service/service.ts';
 
 const hostile = `# Care of wool
 

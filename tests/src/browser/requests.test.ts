@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { Api } from '../api.ts';
-import { type SettingsWorld, sharedSettingsWorld } from '../console/settings-world.ts';
-import { assertDone } from '../console/visitor.ts';
-import { eventually } from '../eventually.ts';
-import { lookAt, sharedBrowser, type Window } from './browser.ts';
-import { gone, openAs, shown } from './people.ts';
+import { lookAt, sharedBrowser, type Window } from '../../harness/browser/browser.ts';
+import { gone, openAs, shown } from '../../harness/browser/people.ts';
+import { type SettingsWorld, sharedSettingsWorld } from '../../harness/console/settings-world.ts';
+import { assertDone } from '../../harness/console/visitor.ts';
+import { Api } from '../../harness/http/api.ts';
+import { eventually } from '../../harness/service/eventually.ts';
 
 describe('The request log in the console', () => {
   let world: SettingsWorld;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { signedInMember, testPassword, tokenOf } from '../console/console-client.ts';
-import { type SettingsWorld, sharedSettingsWorld } from '../console/settings-world.ts';
-import { assertDone } from '../console/visitor.ts';
-import { lookAt, sharedBrowser, Window } from './browser.ts';
-import { countRequests, gone, heading, openAs, shown, signIn } from './people.ts';
+import { lookAt, sharedBrowser, Window } from '../../harness/browser/browser.ts';
+import { countRequests, gone, heading, openAs, shown, signIn } from '../../harness/browser/people.ts';
+import { signedInMember, testPassword, tokenOf } from '../../harness/console/console-client.ts';
+import { type SettingsWorld, sharedSettingsWorld } from '../../harness/console/settings-world.ts';
+import { assertDone } from '../../harness/console/visitor.ts';
 
 describe('A session in the console', () => {
   let world: SettingsWorld;

@@ -1,9 +1,9 @@
 import { after, before } from 'node:test';
 import type { Locator } from 'playwright-core';
-import { Api } from '../api.ts';
-import { type SettingsWorld, sharedSettingsWorld } from '../console/settings-world.ts';
-import { sharedBrowser, type Window } from './browser.ts';
-import { openAs } from './people.ts';
+import { sharedBrowser, type Window } from '../../harness/browser/browser.ts';
+import { openAs } from '../../harness/browser/people.ts';
+import { type SettingsWorld, sharedSettingsWorld } from '../../harness/console/settings-world.ts';
+import { Api } from '../../harness/http/api.ts';
 
 /** A window of Ada, an admin, that is open during the tests of a suite, and the parts of its page. */
 export function openSettingsWindow() {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { signedInMember } from '../console/console-client.ts';
-import { type SettingsWorld, sharedSettingsWorld } from '../console/settings-world.ts';
-import { assertDone } from '../console/visitor.ts';
-import { lookAt, sharedBrowser } from './browser.ts';
-import { gone, heading, openAs, shown } from './people.ts';
+import { lookAt, sharedBrowser } from '../../harness/browser/browser.ts';
+import { gone, heading, openAs, shown } from '../../harness/browser/people.ts';
+import { signedInMember } from '../../harness/console/console-client.ts';
+import { type SettingsWorld, sharedSettingsWorld } from '../../harness/console/settings-world.ts';
+import { assertDone } from '../../harness/console/visitor.ts';
 
 describe('Settings in the console', () => {
   let world: SettingsWorld;

@@ -1,14 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Route } from 'playwright-core';
-import { Api } from '../api.ts';
-import { signedInMember, testPassword, tokenOf } from '../console/console-client.ts';
-import { OpenIdProvider } from '../console/openid-provider.ts';
-import { assertDone } from '../console/visitor.ts';
-import { Service } from '../service.ts';
-import { createThread } from '../world.ts';
-import { lookAt, sharedBrowser, Window } from './browser.ts';
-import { chooseFromAccountMenu, demoLink, gone, heading, shown, signIn } from './people.ts';
+import { lookAt, sharedBrowser, Window } from '../../harness/browser/browser.ts';
+import {
+  chooseFromAccountMenu,
+  demoLink,
+  gone,
+  heading,
+  shown,
+  signIn,
+} from '../../harness/browser/people.ts';
+import { signedInMember, testPassword, tokenOf } from '../../harness/console/console-client.ts';
+import { OpenIdProvider } from '../../harness/console/openid-provider.ts';
+import { assertDone } from '../../harness/console/visitor.ts';
+import { Api } from '../../harness/http/api.ts';
+import { Service } from '../../harness/service/service.ts';
+import { createThread } from '../../harness/world/world.ts';
 
 const admin = 'admin@demo.example';
 const password = 'violin sky harbour';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Locator } from 'playwright-core';
-import { type SettingsWorld, sharedSettingsWorld } from '../console/settings-world.ts';
-import { ask, at, untilEnded } from '../console/thread-calls.ts';
-import { assertDone } from '../console/visitor.ts';
-import { eventually } from '../eventually.ts';
-import { lookAt, sharedBrowser, type Window } from './browser.ts';
-import { countRequests, gone, heading, openAs, shown, untilAnnounced } from './people.ts';
+import { lookAt, sharedBrowser, type Window } from '../../harness/browser/browser.ts';
+import { countRequests, gone, heading, openAs, shown, untilAnnounced } from '../../harness/browser/people.ts';
+import { type SettingsWorld, sharedSettingsWorld } from '../../harness/console/settings-world.ts';
+import { ask, at, untilEnded } from '../../harness/console/thread-calls.ts';
+import { assertDone } from '../../harness/console/visitor.ts';
+import { eventually } from '../../harness/service/eventually.ts';
 
 /** Records every placeholder that appears after the question was sent. */
 const watchForPlaceholders = `globalThis.placeholders = [];

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { type SettingsWorld, sharedSettingsWorld } from '../console/settings-world.ts';
-import { ask } from '../console/thread-calls.ts';
-import { assertDone } from '../console/visitor.ts';
-import { eventually } from '../eventually.ts';
-import { lookAt, sharedBrowser, type Window } from './browser.ts';
-import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
+import { lookAt, sharedBrowser, type Window } from '../../harness/browser/browser.ts';
+import { gone, heading, openAs, shown, untilAnnounced } from '../../harness/browser/people.ts';
+import { type SettingsWorld, sharedSettingsWorld } from '../../harness/console/settings-world.ts';
+import { ask } from '../../harness/console/thread-calls.ts';
+import { assertDone } from '../../harness/console/visitor.ts';
+import { eventually } from '../../harness/service/eventually.ts';
 
 /** More than three pages of a list. */
 const yarns = 105;

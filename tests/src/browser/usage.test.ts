@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { Api } from '../api.ts';
-import { type SettingsWorld, sharedSettingsWorld } from '../console/settings-world.ts';
-import { eventually } from '../eventually.ts';
-import { lookAt, sharedBrowser } from './browser.ts';
-import { gone, heading, openAs, shown } from './people.ts';
+import { lookAt, sharedBrowser } from '../../harness/browser/browser.ts';
+import { gone, heading, openAs, shown } from '../../harness/browser/people.ts';
+import { type SettingsWorld, sharedSettingsWorld } from '../../harness/console/settings-world.ts';
+import { Api } from '../../harness/http/api.ts';
+import { eventually } from '../../harness/service/eventually.ts';
 
 describe('The usage page', () => {
   let world: SettingsWorld;

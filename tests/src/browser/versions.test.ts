@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { type SettingsWorld, sharedSettingsWorld } from '../console/settings-world.ts';
-import { ask, at, untilEnded } from '../console/thread-calls.ts';
-import { assertDone } from '../console/visitor.ts';
-import { lookAt, sharedBrowser, type Window } from './browser.ts';
-import { gone, heading, openAs, shown, untilAnnounced } from './people.ts';
+import { lookAt, sharedBrowser, type Window } from '../../harness/browser/browser.ts';
+import { gone, heading, openAs, shown, untilAnnounced } from '../../harness/browser/people.ts';
+import { type SettingsWorld, sharedSettingsWorld } from '../../harness/console/settings-world.ts';
+import { ask, at, untilEnded } from '../../harness/console/thread-calls.ts';
+import { assertDone } from '../../harness/console/visitor.ts';
 
 const widths = { wide: 1280, tablet: 768, phone: 360 };
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { corroborationOf } from '../../../client/src/index.ts';
-import { type ModelServer, startModelServer } from '../model-server.ts';
-import { Service } from '../service.ts';
+import { type ModelServer, startModelServer } from '../../harness/service/model-server.ts';
+import { Service } from '../../harness/service/service.ts';
 import { type Client, packedClient } from './packed.ts';
 
 const read = (...descriptions: string[]) =>

@@ -4,8 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { jittered } from '../../../client/src/retries.ts';
 import type { SkeinOptions } from '../../../client/src/skein.ts';
-import { eventually } from '../eventually.ts';
-import { sharedWorld, type World } from '../world.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import { sharedWorld, type World } from '../../harness/world/world.ts';
 import { type Fault, FaultyProxy } from './faulty-proxy.ts';
 import { type Client, packedClient } from './packed.ts';
 

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { root } from '../service.ts';
+import { root } from '../../harness/service/service.ts';
 import { consumerProject, packedFiles } from './packed.ts';
 
 const run = promisify(execFile);

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { root, temporaryFolder } from '../service.ts';
+import { root, temporaryFolder } from '../../harness/service/service.ts';
 
 /** What the package exports. */
 export type Client = typeof import('../../../client/src/index.ts');

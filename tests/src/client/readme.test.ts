@@ -4,10 +4,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { makeApplication } from '../applications.ts';
-import { blocksOf, tableRows } from '../markdown.ts';
-import { cleanEnvironment, root } from '../service.ts';
-import { createThread, startWorld, type World } from '../world.ts';
+import { blocksOf, tableRows } from '../../harness/documents/markdown.ts';
+import { cleanEnvironment, root } from '../../harness/service/service.ts';
+import { makeApplication } from '../../harness/world/applications.ts';
+import { createThread, startWorld, type World } from '../../harness/world/world.ts';
 import { consumerProject, packedClient } from './packed.ts';
 
 const run = promisify(execFile);

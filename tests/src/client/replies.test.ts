@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Skein } from '../../../client/src/index.ts';
-import { eventually } from '../eventually.ts';
-import { sharedWorld, type World } from '../world.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import { sharedWorld, type World } from '../../harness/world/world.ts';
 import { FaultyProxy } from './faulty-proxy.ts';
 import { type Client, packedClient } from './packed.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Skein } from '../../../client/src/index.ts';
-import { startWorld, type World } from '../world.ts';
+import { startWorld, type World } from '../../harness/world/world.ts';
 import { FaultyProxy } from './faulty-proxy.ts';
 import { type Client, packedClient } from './packed.ts';
 

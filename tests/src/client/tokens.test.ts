@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Fetch, SkeinOptions } from '../../../client/src/index.ts';
-import { exchange, type IssuedApplication, makeApplication } from '../applications.ts';
-import { eventually } from '../eventually.ts';
-import { createThread, sharedWorld, type World } from '../world.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import { exchange, type IssuedApplication, makeApplication } from '../../harness/world/applications.ts';
+import { createThread, sharedWorld, type World } from '../../harness/world/world.ts';
 import { type Fault, FaultyProxy } from './faulty-proxy.ts';
 import { type Client, packedClient } from './packed.ts';
 

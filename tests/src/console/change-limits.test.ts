@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { describeOnEachEngine } from '../engines.ts';
-import { signUp, startSettingsWorld } from './settings-world.ts';
-import { assertDone, assertRefused } from './visitor.ts';
+import { signUp, startSettingsWorld } from '../../harness/console/settings-world.ts';
+import { assertDone, assertRefused } from '../../harness/console/visitor.ts';
+import { describeOnEachEngine } from '../../harness/world/engines.ts';
 
 describeOnEachEngine('Changes in the console', ({ freshStore }) => {
   it('are limited per member and minute, and reading is not', async () => {

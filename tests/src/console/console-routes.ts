@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../service.ts';
-import type { ConsoleCall } from './console-client.ts';
+import type { ConsoleCall } from '../../harness/console/console-client.ts';
+import { root } from '../../harness/service/service.ts';
 
 export type Thing =
   | 'keyRequest'

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Api } from '../api.ts';
-import { Service } from '../service.ts';
-import { clockOffBy, dayMs } from '../shifted-clock.ts';
-import { ConsoleClient, type ConsoleResponse, testPassword } from './console-client.ts';
+import { ConsoleClient, type ConsoleResponse, testPassword } from '../../harness/console/console-client.ts';
+import { type SettingsWorld, startSettingsWorld } from '../../harness/console/settings-world.ts';
+import { assertDone, assertRefused } from '../../harness/console/visitor.ts';
+import { Api } from '../../harness/http/api.ts';
+import { Service } from '../../harness/service/service.ts';
+import { clockOffBy, dayMs } from '../../harness/service/shifted-clock.ts';
 import { definedRoutes, type KnownRoute, knownRoutes, type Thing } from './console-routes.ts';
-import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
-import { assertDone, assertRefused } from './visitor.ts';
 
 const guarded = knownRoutes.filter(({ caller }) => caller !== 'anyone');
 const entering = knownRoutes.filter(({ caller }) => caller === 'member' || caller === 'admin');

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { eventually } from '../eventually.ts';
-import type { Service } from '../service.ts';
-import { assertRefused } from './assertions.ts';
-import { ConsoleClient, type ConsoleResponse, testPassword } from './console-client.ts';
-import { sharedSettingsWorld } from './settings-world.ts';
+import { assertRefused } from '../../harness/console/assertions.ts';
+import { ConsoleClient, type ConsoleResponse, testPassword } from '../../harness/console/console-client.ts';
+import { sharedSettingsWorld } from '../../harness/console/settings-world.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import type { Service } from '../../harness/service/service.ts';
 
 describe('A request of the console', () => {
   let service: Service;

@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { eventually } from '../eventually.ts';
-import { Nodes } from '../nodes/nodes.ts';
-import { Service } from '../service.ts';
-import { sharedService } from '../shared-service.ts';
-import { makeOrganization } from '../tenants.ts';
-import { ConsoleClient, signedInMember, testPassword } from './console-client.ts';
-import { type SettingsWorld, sharedSettingsWorld, startSettingsWorld } from './settings-world.ts';
-import { ask, at, untilEnded } from './thread-calls.ts';
-import { clientAt, ThreadStream } from './thread-stream.ts';
-import { assertDone, Visitor } from './visitor.ts';
+import { ConsoleClient, signedInMember, testPassword } from '../../harness/console/console-client.ts';
+import {
+  type SettingsWorld,
+  sharedSettingsWorld,
+  startSettingsWorld,
+} from '../../harness/console/settings-world.ts';
+import { ask, at, untilEnded } from '../../harness/console/thread-calls.ts';
+import { clientAt, ThreadStream } from '../../harness/console/thread-stream.ts';
+import { assertDone, Visitor } from '../../harness/console/visitor.ts';
+import { Nodes } from '../../harness/nodes/nodes.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import { Service } from '../../harness/service/service.ts';
+import { sharedService } from '../../harness/service/shared-service.ts';
+import { makeOrganization } from '../../harness/world/tenants.ts';
 
 /** The environment of a process that checks sessions a hundred times as often. */
 const quickBeats = {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { describeOnEachEngine } from '../engines.ts';
-import { Service } from '../service.ts';
-import { sharedService } from '../shared-service.ts';
-import { ConsoleClient, type ConsoleResponse } from './console-client.ts';
-import { type SettingsWorld, sharedSettingsWorld, signUp } from './settings-world.ts';
-import { assertDone, assertRefused, Visitor } from './visitor.ts';
+import { ConsoleClient, type ConsoleResponse } from '../../harness/console/console-client.ts';
+import { type SettingsWorld, sharedSettingsWorld, signUp } from '../../harness/console/settings-world.ts';
+import { assertDone, assertRefused, Visitor } from '../../harness/console/visitor.ts';
+import { Service } from '../../harness/service/service.ts';
+import { sharedService } from '../../harness/service/shared-service.ts';
+import { describeOnEachEngine } from '../../harness/world/engines.ts';
 
 // An organization may have 100 applications.
 const rounds = 3;

@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { Api } from '../api.ts';
-import { describeOnEachEngine } from '../engines.ts';
-import type { Service } from '../service.ts';
-import { startWithoutDemo } from '../shared-service.ts';
-import { assertRefused } from './assertions.ts';
-import { ConsoleClient, signedInMember, testPassword, tokenOf } from './console-client.ts';
-import { OpenIdProvider } from './openid-provider.ts';
-import { goThrough } from './provider-way.ts';
+import { assertRefused } from '../../harness/console/assertions.ts';
+import {
+  ConsoleClient,
+  signedInMember,
+  testPassword,
+  tokenOf,
+} from '../../harness/console/console-client.ts';
+import { OpenIdProvider } from '../../harness/console/openid-provider.ts';
+import { goThrough } from '../../harness/console/provider-way.ts';
+import { Api } from '../../harness/http/api.ts';
+import type { Service } from '../../harness/service/service.ts';
+import { startWithoutDemo } from '../../harness/service/shared-service.ts';
+import { describeOnEachEngine } from '../../harness/world/engines.ts';
 
 const hijackersPassword = 'a password of Mallory';
 

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { eventually } from '../eventually.ts';
-import type { Service } from '../service.ts';
-import { startWithoutDemo } from '../shared-service.ts';
-import { clockThatLeaps, dayMs } from '../shifted-clock.ts';
-import { assertRefused } from './assertions.ts';
-import { ConsoleClient, signedInMember, testPassword, tokenOf } from './console-client.ts';
-import { ThreadStream } from './thread-stream.ts';
+import { assertRefused } from '../../harness/console/assertions.ts';
+import {
+  ConsoleClient,
+  signedInMember,
+  testPassword,
+  tokenOf,
+} from '../../harness/console/console-client.ts';
+import { ThreadStream } from '../../harness/console/thread-stream.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import type { Service } from '../../harness/service/service.ts';
+import { startWithoutDemo } from '../../harness/service/shared-service.ts';
+import { clockThatLeaps, dayMs } from '../../harness/service/shifted-clock.ts';
 
 const leapDays = 4;
 

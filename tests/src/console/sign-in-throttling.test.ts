@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { eventually } from '../eventually.ts';
-import type { Service } from '../service.ts';
-import { startWithoutDemo } from '../shared-service.ts';
-import { clockThatLeaps } from '../shifted-clock.ts';
-import { assertRefused } from './assertions.ts';
-import { ConsoleClient, signedInMember, testPassword } from './console-client.ts';
+import { assertRefused } from '../../harness/console/assertions.ts';
+import { ConsoleClient, signedInMember, testPassword } from '../../harness/console/console-client.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import type { Service } from '../../harness/service/service.ts';
+import { startWithoutDemo } from '../../harness/service/shared-service.ts';
+import { clockThatLeaps } from '../../harness/service/shifted-clock.ts';
 
 const failuresOfPersonMax = 10;
 const failuresOfPlaceMax = 100;

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { describeOnEachEngine } from '../engines.ts';
-import { freePort } from '../machine.ts';
-import type { Service } from '../service.ts';
-import { startWithoutDemo } from '../shared-service.ts';
-import { assertRefused } from './assertions.ts';
-import { ConsoleClient, signedInMember, testPassword, tokenOf } from './console-client.ts';
+import { assertRefused } from '../../harness/console/assertions.ts';
+import {
+  ConsoleClient,
+  signedInMember,
+  testPassword,
+  tokenOf,
+} from '../../harness/console/console-client.ts';
+import { freePort } from '../../harness/service/machine.ts';
+import type { Service } from '../../harness/service/service.ts';
+import { startWithoutDemo } from '../../harness/service/shared-service.ts';
+import { describeOnEachEngine } from '../../harness/world/engines.ts';
 
 const cookiePattern = /^skein=[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/;
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { RawConnection } from '../raw-http.ts';
-import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
-import { assertDone, type Visitor } from './visitor.ts';
+import { type SettingsWorld, startSettingsWorld } from '../../harness/console/settings-world.ts';
+import { assertDone, type Visitor } from '../../harness/console/visitor.ts';
+import { RawConnection } from '../../harness/http/raw-http.ts';
 
 const file = '# Parcels\n\nThey leave on Tuesdays.\n';
 const half = file.length / 2;

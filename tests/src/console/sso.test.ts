@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { eventually } from '../eventually.ts';
-import type { Service } from '../service.ts';
-import { sharedService, startWithoutDemo } from '../shared-service.ts';
-import { assertRefused } from './assertions.ts';
-import { ConsoleClient, signedInMember, testPassword } from './console-client.ts';
-import { clientSecret, OpenIdProvider } from './openid-provider.ts';
-import { goThrough as wayThrough } from './provider-way.ts';
+import { assertRefused } from '../../harness/console/assertions.ts';
+import { ConsoleClient, signedInMember, testPassword } from '../../harness/console/console-client.ts';
+import { clientSecret, OpenIdProvider } from '../../harness/console/openid-provider.ts';
+import { goThrough as wayThrough } from '../../harness/console/provider-way.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import type { Service } from '../../harness/service/service.ts';
+import { sharedService, startWithoutDemo } from '../../harness/service/shared-service.ts';
 
 describe('Single sign-on', () => {
   let provider: OpenIdProvider;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { describeOnEachEngine } from '../engines.ts';
-import { type SettingsWorld, sharedSettingsWorld } from './settings-world.ts';
-import { ask, at, publish, untilEnded } from './thread-calls.ts';
-import { assertDone, assertRefused, type Visitor } from './visitor.ts';
+import { type SettingsWorld, sharedSettingsWorld } from '../../harness/console/settings-world.ts';
+import { ask, at, publish, untilEnded } from '../../harness/console/thread-calls.ts';
+import { assertDone, assertRefused, type Visitor } from '../../harness/console/visitor.ts';
+import { describeOnEachEngine } from '../../harness/world/engines.ts';
 
 describeOnEachEngine('Threads of other people in the console', ({ sharedStore }) => {
   let world: SettingsWorld;

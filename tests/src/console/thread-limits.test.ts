@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { describeOnEachEngine } from '../engines.ts';
-import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
-import { ask, at, untilEnded } from './thread-calls.ts';
-import { assertDone, assertRefused } from './visitor.ts';
+import { type SettingsWorld, startSettingsWorld } from '../../harness/console/settings-world.ts';
+import { ask, at, untilEnded } from '../../harness/console/thread-calls.ts';
+import { assertDone, assertRefused } from '../../harness/console/visitor.ts';
+import { describeOnEachEngine } from '../../harness/world/engines.ts';
 
 describeOnEachEngine('A thread in the console', ({ freshStore }) => {
   let world: SettingsWorld;

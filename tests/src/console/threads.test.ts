@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { describeOnEachEngine } from '../engines.ts';
-import { eventually } from '../eventually.ts';
-import { type SettingsWorld, sharedSettingsWorld } from './settings-world.ts';
-import { ask, at, isoTime, publish, titlesOf, untilEnded, walk } from './thread-calls.ts';
-import { assertDone, assertRefused, type Visitor } from './visitor.ts';
+import { type SettingsWorld, sharedSettingsWorld } from '../../harness/console/settings-world.ts';
+import { ask, at, isoTime, publish, titlesOf, untilEnded, walk } from '../../harness/console/thread-calls.ts';
+import { assertDone, assertRefused, type Visitor } from '../../harness/console/visitor.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import { describeOnEachEngine } from '../../harness/world/engines.ts';
 
 describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
   let world: SettingsWorld;

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { eventually } from '../eventually.ts';
-import { Service } from '../service.ts';
-import { type SettingsWorld, startSettingsWorld } from './settings-world.ts';
-import { assertDone, assertRefused, type Visitor } from './visitor.ts';
+import { type SettingsWorld, startSettingsWorld } from '../../harness/console/settings-world.ts';
+import { assertDone, assertRefused, type Visitor } from '../../harness/console/visitor.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import { Service } from '../../harness/service/service.ts';
 
 const limits = {
   SKEIN_ORGANIZATION_DOCUMENTS_MAX: '3',

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { Api } from '../api.ts';
-import { Service, temporaryFolder } from '../service.ts';
-import { startWorld } from '../world.ts';
+import { Api } from '../../harness/http/api.ts';
+import { Service, temporaryFolder } from '../../harness/service/service.ts';
+import { startWorld } from '../../harness/world/world.ts';
 
 it('A service whose disk fails to sync a write acknowledges nothing more and stops', async () => {
   const broken = join(temporaryFolder(), 'broken');

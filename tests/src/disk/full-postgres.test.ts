@@ -3,11 +3,11 @@ import { chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { Nodes } from '../nodes/nodes.ts';
-import { findInstallation } from '../postgres/installation.ts';
-import { type PostgresServer, startPostgres } from '../postgres/server.ts';
-import { runSkein, temporaryFolder } from '../service.ts';
-import { SmallDisk, skipWithoutMounts } from './small-disk.ts';
+import { SmallDisk, skipWithoutMounts } from '../../harness/disk/small-disk.ts';
+import { Nodes } from '../../harness/nodes/nodes.ts';
+import { findInstallation } from '../../harness/postgres/installation.ts';
+import { type PostgresServer, startPostgres } from '../../harness/postgres/server.ts';
+import { runSkein, temporaryFolder } from '../../harness/service/service.ts';
 import { assertDown, assertRecovers, createUntilRefused } from './store-disk.ts';
 
 let server: PostgresServer;

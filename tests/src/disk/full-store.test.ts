@@ -4,12 +4,12 @@ import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { Api } from '../api.ts';
-import { serveAndFail } from '../failing-start.ts';
-import { findProgram } from '../machine.ts';
-import { operate, runSkein, Service, temporaryFolder } from '../service.ts';
-import { prepareStore, startWorld } from '../world.ts';
-import { SmallDisk, skipWithoutMounts } from './small-disk.ts';
+import { SmallDisk, skipWithoutMounts } from '../../harness/disk/small-disk.ts';
+import { Api } from '../../harness/http/api.ts';
+import { serveAndFail } from '../../harness/service/failing-start.ts';
+import { findProgram } from '../../harness/service/machine.ts';
+import { operate, runSkein, Service, temporaryFolder } from '../../harness/service/service.ts';
+import { prepareStore, startWorld } from '../../harness/world/world.ts';
 import { assertDown, assertRecovers, createUntilRefused } from './store-disk.ts';
 
 async function storeOn(disk: SmallDisk): Promise<{ key: string; environment: Record<string, string> }> {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
-import { eventually } from '../eventually.ts';
-import { startWorld } from '../world.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import { startWorld } from '../../harness/world/world.ts';
 import { readiness } from './store-disk.ts';
 
 it('A service is not ready and rejects writes while another process keeps a transaction open', async () => {

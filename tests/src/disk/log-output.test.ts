@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { eventually } from '../eventually.ts';
-import { freePort } from '../machine.ts';
-import { RawConnection } from '../raw-http.ts';
-import { Scrape } from '../scrape.ts';
-import { cleanEnvironment, launcher, operate, temporaryFolder } from '../service.ts';
-import { SmallDisk, skipWithoutMounts } from './small-disk.ts';
+import { SmallDisk, skipWithoutMounts } from '../../harness/disk/small-disk.ts';
+import { RawConnection } from '../../harness/http/raw-http.ts';
+import { Scrape } from '../../harness/http/scrape.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import { freePort } from '../../harness/service/machine.ts';
+import { cleanEnvironment, launcher, operate, temporaryFolder } from '../../harness/service/service.ts';
 
 /** More lines than the service buffers while its output is blocked: 1 MiB, at 200 bytes or more per line. */
 const tooManyRequests = 8_000;

@@ -12,11 +12,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { Api } from '../api.ts';
-import { eventually } from '../eventually.ts';
-import { serveAndFail } from '../failing-start.ts';
-import { runSkein, Service, temporaryFolder } from '../service.ts';
-import { prepareStore, startWorld, type World } from '../world.ts';
+import { Api } from '../../harness/http/api.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import { serveAndFail } from '../../harness/service/failing-start.ts';
+import { runSkein, Service, temporaryFolder } from '../../harness/service/service.ts';
+import { prepareStore, startWorld, type World } from '../../harness/world/world.ts';
 import { assertDown, assertRecovers, createUntilRefused, readiness } from './store-disk.ts';
 
 const withMetrics = { SKEIN_METRICS_PORT: '0' };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import type { Api } from '../api.ts';
-import { eventually } from '../eventually.ts';
-import { scrape } from '../scrape.ts';
-import type { Service } from '../service.ts';
+import type { Api } from '../../harness/http/api.ts';
+import { scrape } from '../../harness/http/scrape.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import type { Service } from '../../harness/service/service.ts';
 
 /** More writes than a store can take on a full disk: it can still overwrite old parts of its journal. */
 const writesMax = 400;

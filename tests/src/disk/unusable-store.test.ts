@@ -3,9 +3,9 @@ import { cpSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from '
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { before, describe, it } from 'node:test';
-import { serveAndFail } from '../failing-start.ts';
-import { runSkein, temporaryFolder } from '../service.ts';
-import { prepareStore } from '../world.ts';
+import { serveAndFail } from '../../harness/service/failing-start.ts';
+import { runSkein, temporaryFolder } from '../../harness/service/service.ts';
+import { prepareStore } from '../../harness/world/world.ts';
 
 describe('A file that is not a usable store', () => {
   const folder = temporaryFolder();

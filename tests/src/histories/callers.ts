@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Api } from '../api.ts';
-import type { Chance } from '../chance.ts';
-import type { ApiResponse } from '../conformance.ts';
-import { sendMany } from '../load.ts';
+import type { Chance } from '../../harness/fuzz/chance.ts';
+import { Api } from '../../harness/http/api.ts';
+import type { ApiResponse } from '../../harness/http/conformance.ts';
+import { sendMany } from '../../harness/http/load.ts';
 import { type Call, type Credential, isUnknown, type SeenThread } from './history.ts';
 
 const pauseAfterFailureMs = 50;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import { Chance } from '../chance.ts';
+import { Chance } from '../../harness/fuzz/chance.ts';
 import { runRound } from './round.ts';
 import { Site } from './site.ts';
 

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { eventually } from '../eventually.ts';
-import { findProgram, freePort } from '../machine.ts';
-import { temporaryFolder } from '../service.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import { findProgram, freePort } from '../../harness/service/machine.ts';
+import { temporaryFolder } from '../../harness/service/service.ts';
 import type { Fault } from './history.ts';
 
 const password = 'only-for-tests';

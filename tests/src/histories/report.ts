@@ -1,4 +1,4 @@
-import type { FuzzOutcome } from '../sockets/fuzz-run.ts';
+import type { FuzzOutcome } from '../../harness/fuzz/fuzz-run.ts';
 import type { RoundOutcome } from './round.ts';
 
 const mebibyte = 2 ** 20;

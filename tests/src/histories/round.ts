@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Chance } from '../chance.ts';
+import type { Chance } from '../../harness/fuzz/chance.ts';
 import { Callers } from './callers.ts';
 import { findViolations } from './checker.ts';
 import { type Credential, type Fault, isUnknown, type Outage, type Revocation } from './history.ts';

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { SmallDisk } from '../disk/small-disk.ts';
-import { eventually } from '../eventually.ts';
-import { canMount, findProgram } from '../machine.ts';
-import { DatabaseProxy } from '../nodes/database-proxy.ts';
-import { isReady } from '../nodes/nodes.ts';
-import { PgBouncer } from '../nodes/pgbouncer.ts';
-import { type PostgresServer, startPostgres } from '../postgres/server.ts';
-import { type Standby, startStandby } from '../postgres/standby.ts';
-import { operate, Service, temporaryFolder } from '../service.ts';
-import { clockThatLeaps } from '../shifted-clock.ts';
+import { SmallDisk } from '../../harness/disk/small-disk.ts';
+import { DatabaseProxy } from '../../harness/nodes/database-proxy.ts';
+import { isReady } from '../../harness/nodes/nodes.ts';
+import { PgBouncer } from '../../harness/nodes/pgbouncer.ts';
+import { type PostgresServer, startPostgres } from '../../harness/postgres/server.ts';
+import { type Standby, startStandby } from '../../harness/postgres/standby.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import { canMount, findProgram } from '../../harness/service/machine.ts';
+import { operate, Service, temporaryFolder } from '../../harness/service/service.ts';
+import { clockThatLeaps } from '../../harness/service/shifted-clock.ts';
 import type { Fault } from './history.ts';
 import { findPatroni, PatroniCluster } from './patroni.ts';
 

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import { describeOnEachEngine } from '../engines.ts';
-import { documentNoises } from './document-noises.ts';
-import { describeMeasured, measureBeside } from './measure.ts';
-import { type Neighborhood, type NeighborhoodSettings, startNeighborhood } from './neighborhood.ts';
-import { type Noise, silence } from './noise.ts';
-import { poisonReply, poisonSettings } from './poison-reply.ts';
-import { requestNoises } from './request-noises.ts';
-import { TimedTenant } from './timed-tenant.ts';
+import { documentNoises } from '../../harness/neighbors/document-noises.ts';
+import { describeMeasured, measureBeside } from '../../harness/neighbors/measure.ts';
+import {
+  type Neighborhood,
+  type NeighborhoodSettings,
+  startNeighborhood,
+} from '../../harness/neighbors/neighborhood.ts';
+import { type Noise, silence } from '../../harness/neighbors/noise.ts';
+import { poisonReply, poisonSettings } from '../../harness/neighbors/poison-reply.ts';
+import { requestNoises } from '../../harness/neighbors/request-noises.ts';
+import { TimedTenant } from '../../harness/neighbors/timed-tenant.ts';
+import { describeOnEachEngine } from '../../harness/world/engines.ts';
 
 /** How long each noise is made at least, so that there are requests to time. */
 const atLeastMs = 500;

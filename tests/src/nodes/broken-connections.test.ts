@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { Ledger } from '../ledger.ts';
-import { Observations } from '../replies/observations.ts';
-import { Nodes } from './nodes.ts';
+import { Nodes } from '../../harness/nodes/nodes.ts';
+import { Ledger } from '../../harness/replies/ledger.ts';
+import { Observations } from '../../harness/replies/observations.ts';
 
 const writers = 6;
 const writesMin = 150;

@@ -3,8 +3,8 @@ import { chmodSync, chownSync, copyFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { type PostgresServer, startPostgres } from '../postgres/server.ts';
-import { type CommandOutcome, root, runSkein, temporaryFolder } from '../service.ts';
+import { type PostgresServer, startPostgres } from '../../harness/postgres/server.ts';
+import { type CommandOutcome, root, runSkein, temporaryFolder } from '../../harness/service/service.ts';
 
 /** Self-signed, for localhost and 127.0.0.1. */
 const certificate = join(root, 'tests/stand-ins/localhost-certificate.pem');

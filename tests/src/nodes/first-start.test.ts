@@ -3,13 +3,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { eventually } from '../eventually.ts';
-import { serveAndFail } from '../failing-start.ts';
-import { dropDatabase, testDatabase } from '../postgres/databases.ts';
-import { cleanEnvironment, launcher, runSkein, temporaryFolder } from '../service.ts';
-import { createThread } from '../world.ts';
-import { DatabaseProxy } from './database-proxy.ts';
-import { faultsOf, Nodes } from './nodes.ts';
+import { DatabaseProxy } from '../../harness/nodes/database-proxy.ts';
+import { faultsOf, Nodes } from '../../harness/nodes/nodes.ts';
+import { dropDatabase, testDatabase } from '../../harness/postgres/databases.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import { serveAndFail } from '../../harness/service/failing-start.ts';
+import { cleanEnvironment, launcher, runSkein, temporaryFolder } from '../../harness/service/service.ts';
+import { createThread } from '../../harness/world/world.ts';
 
 /** Five seconds for a connection, plus the time of a start on a busy machine. */
 const refusedWithinMs = 20_000;

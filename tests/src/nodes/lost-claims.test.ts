@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { eventually } from '../eventually.ts';
-import { type ModelServer, startModelServer } from '../model-server.ts';
-import { type PostgresServer, startPostgres } from '../postgres/server.ts';
-import { Observations } from '../replies/observations.ts';
-import type { Service } from '../service.ts';
-import { createThread } from '../world.ts';
-import { Nodes } from './nodes.ts';
+import { Nodes } from '../../harness/nodes/nodes.ts';
+import { type PostgresServer, startPostgres } from '../../harness/postgres/server.ts';
+import { Observations } from '../../harness/replies/observations.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import { type ModelServer, startModelServer } from '../../harness/service/model-server.ts';
+import type { Service } from '../../harness/service/service.ts';
+import { createThread } from '../../harness/world/world.ts';
 
 const count = 4;
 /** Sometimes other activity makes the database sync the claims. Nothing is lost then, so the test tries again. */

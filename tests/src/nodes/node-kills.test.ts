@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Api } from '../api.ts';
-import type { ApiResponse } from '../conformance.ts';
-import { eventually } from '../eventually.ts';
-import { Ledger } from '../ledger.ts';
-import { Observations } from '../replies/observations.ts';
-import type { Service } from '../service.ts';
-import { faultsOf, Nodes } from './nodes.ts';
+import type { Api } from '../../harness/http/api.ts';
+import type { ApiResponse } from '../../harness/http/conformance.ts';
+import { faultsOf, Nodes } from '../../harness/nodes/nodes.ts';
+import { Ledger } from '../../harness/replies/ledger.ts';
+import { Observations } from '../../harness/replies/observations.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import type { Service } from '../../harness/service/service.ts';
 
 const leaseMs = 1000;
 const writersEach = 3;

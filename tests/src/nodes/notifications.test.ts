@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { eventually } from '../eventually.ts';
-import { HeldRequests } from '../replies/held-requests.ts';
-import type { Service } from '../service.ts';
-import { createThread } from '../world.ts';
-import { faultsOf, Nodes } from './nodes.ts';
+import { faultsOf, Nodes } from '../../harness/nodes/nodes.ts';
+import { HeldRequests } from '../../harness/replies/held-requests.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import type { Service } from '../../harness/service/service.ts';
+import { createThread } from '../../harness/world/world.ts';
 
 /** Two notices, each batched for 20 ms. With polling alone, five times a second, it takes about 200 ms. */
 const promptMs = 150;

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Api } from '../api.ts';
-import { exchange, makeApplication, requestToken } from '../applications.ts';
-import type { ApiResponse } from '../conformance.ts';
-import { type LoadAround, loadAround, sendMany } from '../load.ts';
-import type { Service } from '../service.ts';
-import { dayMs } from '../shifted-clock.ts';
-import { makeMember, makeOrganization, makeOrgWideKey } from '../tenants.ts';
-import { createThread } from '../world.ts';
-import { faultsOf, Nodes } from './nodes.ts';
+import { Api } from '../../harness/http/api.ts';
+import type { ApiResponse } from '../../harness/http/conformance.ts';
+import { type LoadAround, loadAround, sendMany } from '../../harness/http/load.ts';
+import { faultsOf, Nodes } from '../../harness/nodes/nodes.ts';
+import type { Service } from '../../harness/service/service.ts';
+import { dayMs } from '../../harness/service/shifted-clock.ts';
+import { exchange, makeApplication, requestToken } from '../../harness/world/applications.ts';
+import { makeMember, makeOrganization, makeOrgWideKey } from '../../harness/world/tenants.ts';
+import { createThread } from '../../harness/world/world.ts';
 
 const baseUrl = 'https://skein.example';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { eventually } from '../eventually.ts';
-import { sendMany } from '../load.ts';
-import { type ModelServer, startModelServer } from '../model-server.ts';
-import { Observations } from '../replies/observations.ts';
-import { assertFails, createThread } from '../world.ts';
-import { faultsOf, Nodes } from './nodes.ts';
+import { sendMany } from '../../harness/http/load.ts';
+import { faultsOf, Nodes } from '../../harness/nodes/nodes.ts';
+import { Observations } from '../../harness/replies/observations.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import { type ModelServer, startModelServer } from '../../harness/service/model-server.ts';
+import { assertFails, createThread } from '../../harness/world/world.ts';
 
 const count = 12;
 /** One worker follows the script, the other asks a provider. The first takes long enough to be stopped halfway. */

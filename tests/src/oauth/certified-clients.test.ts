@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Api } from '../api.ts';
-import { exchange, type IssuedApplication, makeApplication } from '../applications.ts';
-import type { Service } from '../service.ts';
-import { createThread, prepareStore } from '../world.ts';
-import { startAddressed } from './addressed-service.ts';
+import { Api } from '../../harness/http/api.ts';
+import { startAddressed } from '../../harness/oauth/addressed-service.ts';
+import type { Service } from '../../harness/service/service.ts';
+import { exchange, type IssuedApplication, makeApplication } from '../../harness/world/applications.ts';
+import { createThread, prepareStore } from '../../harness/world/world.ts';
 import { certifiedClients, methods, readAsResourceServer } from './certified-clients.ts';
 import { type FrontProxy, startFrontProxy } from './front-proxy.ts';
 

@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
-import type { IssuedApplication } from '../applications.ts';
+import type { IssuedApplication } from '../../harness/world/applications.ts';
 
 /** How a client authenticates: RFC 6749 §2.3.1. */
 export const methods = ['client_secret_basic', 'client_secret_post'] as const;

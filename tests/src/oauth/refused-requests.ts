@@ -1,4 +1,3 @@
-import type { IssuedApplication } from '../applications.ts';
 import {
   base64,
   byAuthorization,
@@ -9,7 +8,8 @@ import {
   grant,
   type OAuthErrorName,
   type TokenRequest,
-} from './token-requests.ts';
+} from '../../harness/oauth/token-requests.ts';
+import type { IssuedApplication } from '../../harness/world/applications.ts';
 
 /** A text that nothing else sends, so finding it in a response or in the log means that it leaked. */
 export const canary = 'CANARY-5e1d-lantern';

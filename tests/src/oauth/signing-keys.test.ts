@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Api } from '../api.ts';
-import { exchange, type IssuedApplication, makeApplication } from '../applications.ts';
-import { eventually } from '../eventually.ts';
-import { SharedStore } from '../replies/shared-store.ts';
-import type { Service } from '../service.ts';
-import { clockThatLeaps } from '../shifted-clock.ts';
-import { assertFails } from '../world.ts';
+import { Api } from '../../harness/http/api.ts';
+import { SharedStore } from '../../harness/replies/shared-store.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import type { Service } from '../../harness/service/service.ts';
+import { clockThatLeaps } from '../../harness/service/shifted-clock.ts';
+import { exchange, type IssuedApplication, makeApplication } from '../../harness/world/applications.ts';
+import { assertFails } from '../../harness/world/world.ts';
 import { claimsOf, headerFor, mint, stealSigningKey } from './token-forge.ts';
 
 describe('The signing key, with two running processes', () => {

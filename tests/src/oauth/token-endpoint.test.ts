@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type IssuedApplication, makeApplication } from '../applications.ts';
-import { eventually } from '../eventually.ts';
-import { assertEnvelope } from '../raw-http.ts';
-import { startWorld, type World } from '../world.ts';
-import { type Clients, canary, formBytesMax, refusals } from './refused-requests.ts';
+import { assertEnvelope } from '../../harness/http/raw-http.ts';
 import {
   assertIssued,
   assertRefused,
@@ -18,7 +14,11 @@ import {
   sendTokenRequest,
   type TokenRequest,
   type TokenResponse,
-} from './token-requests.ts';
+} from '../../harness/oauth/token-requests.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import { type IssuedApplication, makeApplication } from '../../harness/world/applications.ts';
+import { startWorld, type World } from '../../harness/world/world.ts';
+import { type Clients, canary, formBytesMax, refusals } from './refused-requests.ts';
 
 describe('The token endpoint', () => {
   let world: World;

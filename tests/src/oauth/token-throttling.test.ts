@@ -1,9 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type IssuedApplication, makeApplication } from '../applications.ts';
-import { eventually } from '../eventually.ts';
-import { clockThatLeaps } from '../shifted-clock.ts';
-import { startWorld, type World } from '../world.ts';
 import {
   assertIssued,
   assertRefused,
@@ -13,7 +9,11 @@ import {
   sendTokenRequest,
   type TokenRequest,
   type TokenResponse,
-} from './token-requests.ts';
+} from '../../harness/oauth/token-requests.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import { clockThatLeaps } from '../../harness/service/shifted-clock.ts';
+import { type IssuedApplication, makeApplication } from '../../harness/world/applications.ts';
+import { startWorld, type World } from '../../harness/world/world.ts';
 
 const failuresMax = 10;
 const windowSeconds = 60;

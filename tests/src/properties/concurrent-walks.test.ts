@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { Api } from '../api.ts';
-import { describeOnEachEngine } from '../engines.ts';
-import { Service } from '../service.ts';
-import { sharedService } from '../shared-service.ts';
-import { makeMember, makeOrganization } from '../tenants.ts';
+import { Api } from '../../harness/http/api.ts';
+import { Service } from '../../harness/service/service.ts';
+import { sharedService } from '../../harness/service/shared-service.ts';
+import { describeOnEachEngine } from '../../harness/world/engines.ts';
+import { makeMember, makeOrganization } from '../../harness/world/tenants.ts';
 import { History, type ShownWalk } from './history.ts';
 
 const rounds = 4;

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import fc from 'fast-check';
-import type { Api } from '../api.ts';
-import { describeOnEachEngine, partFor } from '../engines.ts';
-import { sendMany } from '../load.ts';
-import type { Service } from '../service.ts';
-import { sharedService } from '../shared-service.ts';
-import { makeMember, makeOrganization, makeOrgWideKey, makePersonalKey } from '../tenants.ts';
+import type { Api } from '../../harness/http/api.ts';
+import { sendMany } from '../../harness/http/load.ts';
+import type { Service } from '../../harness/service/service.ts';
+import { sharedService } from '../../harness/service/shared-service.ts';
+import { describeOnEachEngine, partFor } from '../../harness/world/engines.ts';
+import {
+  makeMember,
+  makeOrganization,
+  makeOrgWideKey,
+  makePersonalKey,
+} from '../../harness/world/tenants.ts';
 
 /** A listing and the cursor of its second page. */
 interface Walked {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { Api } from '../api.ts';
-import { operate, Service, temporaryFolder } from '../service.ts';
-import { clockOffBy } from '../shifted-clock.ts';
-import { hire, makeOrganization, type Operator } from '../tenants.ts';
+import { Api } from '../../harness/http/api.ts';
+import { operate, Service, temporaryFolder } from '../../harness/service/service.ts';
+import { clockOffBy } from '../../harness/service/shifted-clock.ts';
+import { hire, makeOrganization, type Operator } from '../../harness/world/tenants.ts';
 import {
   type ModelThread,
   type Organization,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { ApiResponse } from '../conformance.ts';
+import type { ApiResponse } from '../../harness/http/conformance.ts';
 import { assertShows, type Playground } from './playground.ts';
 import {
   type ModelThread,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import fc from 'fast-check';
-import { describeOnEachEngine } from '../engines.ts';
+import { describeOnEachEngine } from '../../harness/world/engines.ts';
 import { Playground } from './playground.ts';
 import { showPage, threadCommands } from './thread-commands.ts';
 import { organizationOf, type PrincipalName, type ThreadModel } from './thread-model.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Api } from '../api.ts';
-import { eventually } from '../eventually.ts';
-import { type ModelServer, startModelServer } from '../model-server.ts';
-import { assertFails, createThread } from '../world.ts';
-import { countRunningReplies, killAllProcesses, SharedStore } from './shared-store.ts';
+import type { Api } from '../../harness/http/api.ts';
+import { countRunningReplies, killAllProcesses, SharedStore } from '../../harness/replies/shared-store.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import { type ModelServer, startModelServer } from '../../harness/service/model-server.ts';
+import { assertFails, createThread } from '../../harness/world/world.ts';
 
 /** The guarantee is one second; the rest is for a busy machine. */
 const promptlyMs = 2500;

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Api } from '../api.ts';
-import { eventually } from '../eventually.ts';
-import { sendMany } from '../load.ts';
-import { clockOffBy, clockThatLeaps } from '../shifted-clock.ts';
-import { createThread } from '../world.ts';
-import { crashesOf } from './crashes.ts';
-import { type Asked, askForPieces, Observations } from './observations.ts';
-import { SharedStore } from './shared-store.ts';
+import type { Api } from '../../harness/http/api.ts';
+import { sendMany } from '../../harness/http/load.ts';
+import { crashesOf } from '../../harness/replies/crashes.ts';
+import { type Asked, askForPieces, Observations } from '../../harness/replies/observations.ts';
+import { SharedStore } from '../../harness/replies/shared-store.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import { clockOffBy, clockThatLeaps } from '../../harness/service/shifted-clock.ts';
+import { createThread } from '../../harness/world/world.ts';
 
 const hourMs = 3_600_000;
 /** Asks for slow replies and waits until the last one has started. */

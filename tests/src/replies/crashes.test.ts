@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Api } from '../api.ts';
-import { eventually } from '../eventually.ts';
-import { sendMany } from '../load.ts';
-import { Nodes } from '../nodes/nodes.ts';
-import { hire, makeOrganization } from '../tenants.ts';
-import { createThread } from '../world.ts';
-import { crashesOf } from './crashes.ts';
-import { type Asked, askForPieces, Observations } from './observations.ts';
+import { Api } from '../../harness/http/api.ts';
+import { sendMany } from '../../harness/http/load.ts';
+import { Nodes } from '../../harness/nodes/nodes.ts';
+import { crashesOf } from '../../harness/replies/crashes.ts';
+import { type Asked, askForPieces, Observations } from '../../harness/replies/observations.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import { hire, makeOrganization } from '../../harness/world/tenants.ts';
+import { createThread } from '../../harness/world/world.ts';
 
 /** `SKEIN_TEST_KILLS=20` kills the service twenty times, with ten times as many replies in progress. */
 const kills = Number(process.env.SKEIN_TEST_KILLS ?? 4);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { sendMany } from '../load.ts';
-import { crashesOf } from './crashes.ts';
-import { askForPieces, Observations } from './observations.ts';
-import { SharedStore } from './shared-store.ts';
+import { sendMany } from '../../harness/http/load.ts';
+import { crashesOf } from '../../harness/replies/crashes.ts';
+import { askForPieces, Observations } from '../../harness/replies/observations.ts';
+import { SharedStore } from '../../harness/replies/shared-store.ts';
 
 const restarts = 3;
 /** The pause between two pieces of a reply: long enough to stop the service first, even on a busy machine. */

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Api } from '../api.ts';
-import { eventually } from '../eventually.ts';
-import { sendMany } from '../load.ts';
-import type { Service } from '../service.ts';
-import { createThread } from '../world.ts';
-import { Observations } from './observations.ts';
-import { SharedStore } from './shared-store.ts';
+import type { Api } from '../../harness/http/api.ts';
+import { sendMany } from '../../harness/http/load.ts';
+import { Observations } from '../../harness/replies/observations.ts';
+import { SharedStore } from '../../harness/replies/shared-store.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import type { Service } from '../../harness/service/service.ts';
+import { createThread } from '../../harness/world/world.ts';
 
 const neutralSentence = 'The reply could not be generated. Please try again.';
 const deadlineMs = 1500;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Api } from '../api.ts';
-import { sendMany } from '../load.ts';
-import { makeMember, makeOrganization } from '../tenants.ts';
-import { createThread } from '../world.ts';
-import { countRunningReplies, SharedStore } from './shared-store.ts';
+import type { Api } from '../../harness/http/api.ts';
+import { sendMany } from '../../harness/http/load.ts';
+import { countRunningReplies, SharedStore } from '../../harness/replies/shared-store.ts';
+import { makeMember, makeOrganization } from '../../harness/world/tenants.ts';
+import { createThread } from '../../harness/world/world.ts';
 
 const floodCount = 500;
 const promptlyMs = 5000;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Api } from '../api.ts';
-import { sendMany } from '../load.ts';
-import { type Asked, askForPieces, Observations } from './observations.ts';
-import { countRunningReplies, SharedStore } from './shared-store.ts';
+import type { Api } from '../../harness/http/api.ts';
+import { sendMany } from '../../harness/http/load.ts';
+import { type Asked, askForPieces, Observations } from '../../harness/replies/observations.ts';
+import { countRunningReplies, SharedStore } from '../../harness/replies/shared-store.ts';
 
 const rounds = 5;
 const askedPerRound = 60;

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import type { Api } from '../api.ts';
-import { eventually } from '../eventually.ts';
-import { sendMany } from '../load.ts';
-import { type ModelServer, startModelServer } from '../model-server.ts';
-import type { Service } from '../service.ts';
-import { createThread } from '../world.ts';
-import { Observations } from './observations.ts';
-import { killAllProcesses, SharedStore } from './shared-store.ts';
+import type { Api } from '../../harness/http/api.ts';
+import { sendMany } from '../../harness/http/load.ts';
+import { Observations } from '../../harness/replies/observations.ts';
+import { killAllProcesses, SharedStore } from '../../harness/replies/shared-store.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import { type ModelServer, startModelServer } from '../../harness/service/model-server.ts';
+import type { Service } from '../../harness/service/service.ts';
+import { createThread } from '../../harness/world/world.ts';
 
 const count = 12;
 /** The reply of each worker to the same prompt: one follows the script, the other asks a provider. */

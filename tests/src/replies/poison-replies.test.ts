@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { signedInAgain } from '../console/console-client.ts';
-import { at, untilEnded } from '../console/thread-calls.ts';
-import { assertDone, Visitor } from '../console/visitor.ts';
-import { eventually } from '../eventually.ts';
-import type { Service } from '../service.ts';
-import { clockOffBy } from '../shifted-clock.ts';
-import { createThread } from '../world.ts';
-import { SharedStore } from './shared-store.ts';
+import { signedInAgain } from '../../harness/console/console-client.ts';
+import { at, untilEnded } from '../../harness/console/thread-calls.ts';
+import { assertDone, Visitor } from '../../harness/console/visitor.ts';
+import { SharedStore } from '../../harness/replies/shared-store.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import type { Service } from '../../harness/service/service.ts';
+import { clockOffBy } from '../../harness/service/shifted-clock.ts';
+import { createThread } from '../../harness/world/world.ts';
 
 const attempts = 3;
 const failedContent = 'The reply could not be generated. Please try again.';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Api } from '../api.ts';
-import { createThread, startWorld, type World } from '../world.ts';
-import { Observations } from './observations.ts';
+import type { Api } from '../../harness/http/api.ts';
+import { Observations } from '../../harness/replies/observations.ts';
+import { createThread, startWorld, type World } from '../../harness/world/world.ts';
 
 const script = [
   '#step Reading the contract',

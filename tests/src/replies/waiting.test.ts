@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
-import { Api } from '../api.ts';
-import { exchange, makeApplication } from '../applications.ts';
-import { eventually } from '../eventually.ts';
-import { sendMany } from '../load.ts';
-import type { Service } from '../service.ts';
-import { clockThatLeaps } from '../shifted-clock.ts';
-import { createThread } from '../world.ts';
-import { HeldModel } from './held-model.ts';
-import { HeldRequests } from './held-requests.ts';
-import { killAllProcesses, SharedStore } from './shared-store.ts';
+import { Api } from '../../harness/http/api.ts';
+import { sendMany } from '../../harness/http/load.ts';
+import { HeldModel } from '../../harness/replies/held-model.ts';
+import { HeldRequests } from '../../harness/replies/held-requests.ts';
+import { killAllProcesses, SharedStore } from '../../harness/replies/shared-store.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import type { Service } from '../../harness/service/service.ts';
+import { clockThatLeaps } from '../../harness/service/shifted-clock.ts';
+import { exchange, makeApplication } from '../../harness/world/applications.ts';
+import { createThread } from '../../harness/world/world.ts';
 
 const crowd = 1500;
 const repliesAtOnce = 300;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { fuzzTarget } from './fuzz-run.ts';
-import { FuzzWorld } from './fuzz-world.ts';
+import { fuzzTarget } from '../../harness/fuzz/fuzz-run.ts';
+import { FuzzWorld } from '../../harness/fuzz/fuzz-world.ts';
 
 const seed = 20_261_115;
 /** Enough for a cut at every byte of two requests, and as many random scripts again. */

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { fuzzTarget } from './fuzz-run.ts';
-import { FuzzWorld } from './fuzz-world.ts';
+import { fuzzTarget } from '../../harness/fuzz/fuzz-run.ts';
+import { FuzzWorld } from '../../harness/fuzz/fuzz-world.ts';
 
 const { values } = parseArgs({ options: { seconds: { type: 'string' }, seed: { type: 'string' } } });
 const seconds = Number(values.seconds ?? 60);

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { Api } from '../api.ts';
-import { exchange, type IssuedApplication, makeApplication, requestToken } from '../applications.ts';
-import { runCommand } from '../service.ts';
-import { assertFails, createThread, sharedWorld, type World } from '../world.ts';
+import type { Api } from '../../harness/http/api.ts';
+import { runCommand } from '../../harness/service/service.ts';
+import {
+  exchange,
+  type IssuedApplication,
+  makeApplication,
+  requestToken,
+} from '../../harness/world/applications.ts';
+import { assertFails, createThread, sharedWorld, type World } from '../../harness/world/world.ts';
 
 describe('Applications', () => {
   let world: World;

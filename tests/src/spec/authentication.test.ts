@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { Api } from '../api.ts';
-import { operate, runCommand, temporaryFolder } from '../service.ts';
-import { type IssuedKey, makeMember, makeOrgWideKey, makePersonalKey } from '../tenants.ts';
-import { assertFails, createThread, sharedWorld, type World } from '../world.ts';
+import type { Api } from '../../harness/http/api.ts';
+import { operate, runCommand, temporaryFolder } from '../../harness/service/service.ts';
+import { type IssuedKey, makeMember, makeOrgWideKey, makePersonalKey } from '../../harness/world/tenants.ts';
+import { assertFails, createThread, sharedWorld, type World } from '../../harness/world/world.ts';
 
 describe('Authentication', () => {
   let world: World;

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { assertFails, assertInvalid, createThread, sharedWorld, type World } from '../world.ts';
+import {
+  assertFails,
+  assertInvalid,
+  createThread,
+  sharedWorld,
+  type World,
+} from '../../harness/world/world.ts';
 
 describe('POST /threads', () => {
   let world: World;

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { before, describe, it } from 'node:test';
-import type { ApiResponse } from '../conformance.ts';
-import { eventually } from '../eventually.ts';
-import { assertEnvelope, RawConnection } from '../raw-http.ts';
-import { assertFails, createThread, sharedWorld, type World } from '../world.ts';
+import type { ApiResponse } from '../../harness/http/conformance.ts';
+import { assertEnvelope, RawConnection } from '../../harness/http/raw-http.ts';
+import { eventually } from '../../harness/service/eventually.ts';
+import { assertFails, createThread, sharedWorld, type World } from '../../harness/world/world.ts';
 
 describe('Errors', () => {
   let world: World;

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { ApiResponse } from '../conformance.ts';
-import { assertFails, assertInvalid, createThread, sharedWorld, type World } from '../world.ts';
+import type { ApiResponse } from '../../harness/http/conformance.ts';
+import {
+  assertFails,
+  assertInvalid,
+  createThread,
+  sharedWorld,
+  type World,
+} from '../../harness/world/world.ts';
 
 describe('Extensions by request header', () => {
   let world: World;

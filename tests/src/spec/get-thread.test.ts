@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { assertFails, createThread, sharedWorld, type World } from '../world.ts';
+import { assertFails, createThread, sharedWorld, type World } from '../../harness/world/world.ts';
 
 describe('GET /threads/{id}', () => {
   let world: World;

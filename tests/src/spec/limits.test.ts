@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { Api } from '../api.ts';
-import type { ApiResponse } from '../conformance.ts';
-import { dayMs } from '../shifted-clock.ts';
-import { makeMember, makeOrganization, makeOrgWideKey } from '../tenants.ts';
-import { assertFails, createThread, sharedWorld, type World } from '../world.ts';
+import type { Api } from '../../harness/http/api.ts';
+import type { ApiResponse } from '../../harness/http/conformance.ts';
+import { dayMs } from '../../harness/service/shifted-clock.ts';
+import { makeMember, makeOrganization, makeOrgWideKey } from '../../harness/world/tenants.ts';
+import { assertFails, createThread, sharedWorld, type World } from '../../harness/world/world.ts';
 
 /** The remaining quota, from the RateLimit header of a response. */
 function remaining({ headers }: ApiResponse): number {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { Api } from '../api.ts';
-import { assertFails, assertInvalid, createThread, sharedWorld, type World } from '../world.ts';
+import type { Api } from '../../harness/http/api.ts';
+import {
+  assertFails,
+  assertInvalid,
+  createThread,
+  sharedWorld,
+  type World,
+} from '../../harness/world/world.ts';
 
 const idsOf = (threads: any[]): string[] => threads.map(({ id }) => id);
 

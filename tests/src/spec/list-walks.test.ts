@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { Api } from '../api.ts';
-import { Service } from '../service.ts';
-import { makePersonalKey } from '../tenants.ts';
-import { assertInvalid, createThread, sharedWorld, type World } from '../world.ts';
+import type { Api } from '../../harness/http/api.ts';
+import { Service } from '../../harness/service/service.ts';
+import { makePersonalKey } from '../../harness/world/tenants.ts';
+import { assertInvalid, createThread, sharedWorld, type World } from '../../harness/world/world.ts';
 
 const idsOf = (threads: any[]): string[] => threads.map(({ id }) => id);
 

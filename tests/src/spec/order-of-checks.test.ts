@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { Api } from '../api.ts';
-import { makeOrganization, makeOrgWideKey } from '../tenants.ts';
-import { assertFails, createThread, sharedWorld, type World } from '../world.ts';
+import type { Api } from '../../harness/http/api.ts';
+import { makeOrganization, makeOrgWideKey } from '../../harness/world/tenants.ts';
+import { assertFails, createThread, sharedWorld, type World } from '../../harness/world/world.ts';
 
 const missing = 'thr_00000000000000000000000000';
 

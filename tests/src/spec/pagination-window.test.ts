@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Api } from '../api.ts';
-import { clockThatLeaps, dayMs } from '../shifted-clock.ts';
-import { assertFails, createThread, startWorld, type World } from '../world.ts';
+import type { Api } from '../../harness/http/api.ts';
+import { clockThatLeaps, dayMs } from '../../harness/service/shifted-clock.ts';
+import { assertFails, createThread, startWorld, type World } from '../../harness/world/world.ts';
 
 const window = 5;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { createThread, sharedWorld, type World } from '../world.ts';
+import { createThread, sharedWorld, type World } from '../../harness/world/world.ts';
 
 const utcMilliseconds = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 

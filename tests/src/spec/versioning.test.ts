@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { sharedWorld, type World } from '../world.ts';
+import { sharedWorld, type World } from '../../harness/world/world.ts';
 
 describe('Versioning', () => {
   let world: World;

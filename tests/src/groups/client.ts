@@ -1,3 +1,0 @@
-import { importGroup } from '../groups.ts';
-
-await importGroup('client');
