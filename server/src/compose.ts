@@ -145,7 +145,7 @@ async function openStore(config: Config, watch: StoreWatch | undefined, mustExis
     if (mustExist && store.engine === 'sqlite' && !statSync(store.file, { throwIfNoEntry: false })?.size) {
       throw new ConfigError(
         'SKEIN_DATABASE_URL',
-        `names ${named} does not exist or is empty: run the command in the service's folder, or set the variable to the service's value`,
+        `points to ${named} does not exist or is empty: run the command in the service's folder, or set the variable as the service does`,
       );
     }
     if (store.engine === 'sqlite') return openSqliteStore(store.file, machineClock, watch, config.cacheBytes);
@@ -161,7 +161,7 @@ async function openStore(config: Config, watch: StoreWatch | undefined, mustExis
     if (error instanceof ConfigError) throw error;
     throw new ConfigError(
       'SKEIN_DATABASE_URL',
-      `names ${named} cannot be opened (${explainFault(error as Error)})`,
+      `points to ${named} cannot be opened (${explainFault(error as Error)})`,
     );
   }
 }

@@ -50,11 +50,11 @@ describe('A command line', () => {
     ['doc add o f --role king', /^Option '--role <ROLE>' argument is invalid.*admin, member/],
     [
       'doc add o f --limit hunter2',
-      /^Option '--limit <N>' argument is invalid\. It must be a whole number from 1 to 9\./,
+      /^Option '--limit <N>' argument is invalid\. It must be an integer from 1 to 9\./,
     ],
     [
       "doc add o f --limit it's",
-      /^Option '--limit <N>' argument is invalid\. It must be a whole number from 1 to 9\./,
+      /^Option '--limit <N>' argument is invalid\. It must be an integer from 1 to 9\./,
     ],
     ['doc add o f --limit 10', /1 to 9/],
     ['doc add o f --dry-run=1', /unknown option '--dry-run'/i],

@@ -94,7 +94,7 @@ export function whole(min = 0, max = largest): (text: string) => number {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
     if (value >= min && value <= max) return value;
     const range = max === largest ? `, at least ${min}` : ` from ${min} to ${max}`;
-    throw new InvalidArgumentError(`It must be a whole number${range}.`);
+    throw new InvalidArgumentError(`It must be an integer${range}.`);
   };
 }
 

@@ -40,9 +40,9 @@ const copy: BareCommand = {
   async runAlone({ options }: Arguments<{ from: string; to: string }>, _config, environment) {
     const from = storeAt('--from', options.from, environment);
     const to = storeAt('--to', options.to, environment);
-    if (isDeepStrictEqual(from, to)) throw invalid('--from and --to name the same store.');
+    if (isDeepStrictEqual(from, to)) throw invalid('--from and --to must be different stores.');
     if (from.engine === 'sqlite' && !stored(from.file)) {
-      throw invalid(`--from names ${from.file}, which does not exist.`);
+      throw invalid(`--from points to ${from.file}, which does not exist.`);
     }
     const tables = await copyBetween(from, to);
     const rows = tables.reduce((sum, table) => sum + table.rows, 0);
@@ -60,7 +60,7 @@ async function copyBetween(from: StoreChoice, to: StoreChoice): Promise<CopiedTa
       return await copyStore(source, target, { termsOf, onProgress: showProgress });
     } catch (error) {
       if (error instanceof ServiceError) throw error;
-      throw invalid(`The copy is unfinished (${explainFault(error as Error)}). Run the command again.`);
+      throw invalid(`Copy failed (${explainFault(error as Error)}). Run the command again.`);
     } finally {
       clearStatus();
       await target.close();
@@ -81,8 +81,10 @@ async function opened<T>(
   } catch (error) {
     const { StoreInUse } = await import('../compose.ts');
     if (error instanceof StoreInUse)
-      throw invalid(`${option} names ${named} is in use: stop the service and every command on it first.`);
-    throw invalid(`${option} names ${named} cannot be opened (${explainFault(error as Error)}).`);
+      throw invalid(
+        `${option} points to ${named} is in use: stop the service and every command on it first.`,
+      );
+    throw invalid(`${option} points to ${named} cannot be opened (${explainFault(error as Error)}).`);
   }
 }
 
@@ -101,7 +103,7 @@ const backup: BareCommand = {
       throw invalid('The store is PostgreSQL: use pg_dump, which copies a running database.');
     }
     if (!stored(store.file)?.isFile()) {
-      throw invalid(`There is no store ${store.file}: set SKEIN_DATABASE_URL to the service's store.`);
+      throw invalid(`Store ${store.file} does not exist: set SKEIN_DATABASE_URL to the service's store.`);
     }
     const { force = false } = options;
     await rejectExisting(file, store, force);
@@ -119,7 +121,7 @@ function stored(storeFile: string) {
   try {
     return statSync(storeFile, { throwIfNoEntry: false });
   } catch (error) {
-    throw invalid(`The store ${storeFile} cannot be read (${explainFault(error as Error)}).`);
+    throw invalid(`Cannot read the store ${storeFile} (${explainFault(error as Error)}).`);
   }
 }
 
@@ -127,7 +129,8 @@ async function rejectExisting(file: string, store: { file: string }, force: bool
   if (await belongsToStore(file, store.file))
     throw invalid(`${file} is part of the store: choose another file.`);
   const folder = dirname(file);
-  if (!existsSync(folder)) throw invalid(`There is no folder ${folder}: create it, or choose another path.`);
+  if (!existsSync(folder))
+    throw invalid(`Folder ${folder} does not exist: create it, or choose another path.`);
   const there = statSync(file, { throwIfNoEntry: false });
   if (there === undefined) return;
   if (!there.isFile()) throw invalid(`${file} is not a file: choose another path.`);
@@ -188,7 +191,7 @@ async function writeWhole(
     return size;
   } catch (error) {
     if (error instanceof ServiceError) throw error;
-    throw invalid(`${file} could not be written (${explainFault(error as Error)}): nothing was changed.`);
+    throw invalid(`Cannot write ${file} (${explainFault(error as Error)}): nothing was changed.`);
   } finally {
     remove();
     unlock?.();
@@ -249,7 +252,7 @@ function syncFolder(file: string): void {
     sync(dirname(file));
   } catch (error) {
     const fault = `its folder could not be synced (${(error as Error).message})`;
-    throw invalid(`${file} is complete, but ${fault}: a power cut may lose the backup.`);
+    throw invalid(`${file} is complete, but ${fault}: a power failure may lose the backup.`);
   }
 }
 

@@ -85,7 +85,7 @@ function checkDisk(storeFile: string): string {
   const { bavail, bsize } = statfsSync(dirname(storeFile));
   const free = bavail * bsize;
   const amount = `${formatBytes(free)} free next to ${storeFile}`;
-  if (free < freeBytesMin) throw new Error(`${amount}: free up space, or writes will soon fail`);
+  if (free < freeBytesMin) throw new Error(`${amount}: free up space before writes fail`);
   return amount;
 }
 

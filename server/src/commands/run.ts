@@ -139,7 +139,7 @@ async function namingStore<T>({ store }: Config, work: Promise<T>): Promise<T> {
   } catch (cause) {
     const error = cause as NodeJS.ErrnoException;
     if (store.engine !== 'sqlite' || !error.code?.startsWith('SQLITE_')) throw error;
-    throw new Error(`The store ${store.file} cannot be used (${explainFault(error)}).`, { cause });
+    throw new Error(`Cannot use the store ${store.file} (${explainFault(error)}).`, { cause });
   }
 }
 

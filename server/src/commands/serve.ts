@@ -209,16 +209,19 @@ async function untilListening<T>(
       case 'EADDRINUSE':
         throw new ConfigError(
           name,
-          `is ${port}, which is in use on ${host}: stop the other process, or choose another port`,
+          `${port} is already in use on ${host}: stop the other process, or choose another port`,
         );
       case 'EACCES':
-        throw new ConfigError(name, `is ${port}, which this user may not use: choose a port above 1023`);
+        throw new ConfigError(
+          name,
+          `${port} requires more privileges than this user has: choose a port above 1023`,
+        );
       case 'EADDRNOTAVAIL':
       case 'EAFNOSUPPORT':
       case 'EAI_AGAIN':
       case 'EINVAL':
       case 'ENOTFOUND':
-        throw new ConfigError('SKEIN_HOST', `is ${host}, which is not an address of this machine`);
+        throw new ConfigError('SKEIN_HOST', `${host} is not an address of this machine`);
       default:
         throw error;
     }

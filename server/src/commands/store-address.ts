@@ -9,14 +9,14 @@ import { UsageError } from './command.ts';
  */
 export function storeAt(option: string, given: string, environment: NodeJS.ProcessEnv): StoreChoice {
   const [, name] = /^env:(\w+)$/.exec(given) ?? [];
-  if (name !== undefined) return parse(`The variable of ${option}`, fromVariable(option, environment[name]));
-  if (given.startsWith('@')) return parse(`The file of ${option}`, fromFile(option, given.slice(1)));
+  if (name !== undefined) return parse(`The variable for ${option}`, fromVariable(option, environment[name]));
+  if (given.startsWith('@')) return parse(`The file for ${option}`, fromFile(option, given.slice(1)));
   return parse(option, given);
 }
 
 function fromVariable(option: string, text: string | undefined): string {
   if (text) return text;
-  throw new UsageError(`The variable of ${option} is not set: export it, with the URL of the store.`);
+  throw new UsageError(`The variable for ${option} is not set: export it with the URL of the store.`);
 }
 
 function fromFile(option: string, path: string): string {
@@ -24,7 +24,7 @@ function fromFile(option: string, path: string): string {
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new UsageError(`The file of ${option} cannot be read (${code}): @ is followed by its path.`);
+    throw new UsageError(`Cannot read the file for ${option} (${code}): write its path after @.`);
   }
 }
 

@@ -189,7 +189,7 @@ describe('readConfig', () => {
     }
     assert.throws(
       () => readConfig({ SKEIN_PORT: 'x' }),
-      /SKEIN_PORT must be a whole number from 0 to 65535, not 'x'\./,
+      /SKEIN_PORT must be an integer from 0 to 65535, got 'x'\./,
     );
   });
 
@@ -241,7 +241,7 @@ describe('readConfig', () => {
     for (const url of [{}, { SKEIN_DATABASE_URL: 'postgres://h/db?sslrootcert=ca.pem' }])
       assert.throws(
         () => readConfig(url),
-        /^ConfigError: SKEIN_DATABASE_URL has a path relative to .+ absolute path\.$/,
+        /^ConfigError: SKEIN_DATABASE_URL is a relative path, .+ absolute path\.$/,
       );
     const { store } = readConfig({ SKEIN_DATABASE_URL: 'sqlite:/srv/skein.db' });
     assert.deepEqual(store, { engine: 'sqlite', file: '/srv/skein.db' });

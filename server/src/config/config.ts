@@ -90,7 +90,7 @@ function readModel(read: Read) {
   if (model === undefined || (provider !== 'openai-compatible' && provider !== 'anthropic')) {
     throw new ConfigError(
       'SKEIN_MODEL',
-      `must be extractive, openai-compatible/NAME, anthropic/NAME or scripted, not '${name}'`,
+      `must be extractive, openai-compatible/NAME, anthropic/NAME or scripted, got '${name}'`,
     );
   }
   const baseUrl = read('SKEIN_MODEL_BASE_URL');
@@ -98,7 +98,7 @@ function readModel(read: Read) {
   if (provider === 'openai-compatible' && baseUrl === undefined) {
     throw new ConfigError(
       'SKEIN_MODEL_BASE_URL',
-      `must be the URL at which ${name} is served, as in http://127.0.0.1:11434/v1`,
+      `must be the URL of the provider for ${name}, for example http://127.0.0.1:11434/v1`,
     );
   }
   if (provider === 'anthropic' && apiKey === undefined) {

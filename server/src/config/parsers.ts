@@ -29,7 +29,7 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): Parser<
   return (text) => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= min && value <= max) return value;
-    throw new InvalidValue(`must be a whole number from ${min} to ${max}, not '${text}'`);
+    throw new InvalidValue(`must be an integer from ${min} to ${max}, got '${text}'`);
   };
 }
 
@@ -39,14 +39,14 @@ export function days(min: number): Parser<number | undefined> {
     if (text === 'forever') return undefined;
     const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= min) return value;
-    throw new InvalidValue(`must be a number of days from ${min} to 99999, or forever, not '${text}'`);
+    throw new InvalidValue(`must be a number of days from ${min} to 99999, or forever, got '${text}'`);
   };
 }
 
 export function oneOf(...choices: readonly string[]): Parser<string> {
   return (text) => {
     if (choices.includes(text)) return text;
-    throw new InvalidValue(`must be one of ${choices.join(', ')}, not '${text}'`);
+    throw new InvalidValue(`must be one of ${choices.join(', ')}, got '${text}'`);
   };
 }
 
@@ -60,7 +60,7 @@ export function line(lengthMax: number): Parser<string> {
 /** For secrets: the text is not repeated in the error. */
 export const asciiWord: Parser<string> = (text) => {
   if (/^[\x21-\x7e]+$/.test(text)) return text;
-  throw new InvalidValue('must be one word of ASCII characters');
+  throw new InvalidValue('must be printable ASCII characters without spaces');
 };
 
 export const storeUrl: Parser<StoreChoice> = (text) => {
@@ -69,7 +69,7 @@ export const storeUrl: Parser<StoreChoice> = (text) => {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall !== 'uv_cwd') throw error;
     throw new InvalidValue(
-      'has a path relative to the current folder, which was removed: change to another folder, or use an absolute path',
+      'is a relative path, but the current directory no longer exists: use an absolute path',
     );
   }
 };
@@ -83,9 +83,7 @@ const readStoreUrl: Parser<StoreChoice> = (text) => {
   const file = /^sqlite:(?:\/\/)?(.+)$/.exec(text)?.[1];
   // The URL may contain a password, so it is not repeated.
   if (file === undefined) {
-    throw new InvalidValue(
-      'must be sqlite: followed by a file, as in sqlite:./data/skein.db, or postgres://USER:PASSWORD@HOST/DATABASE',
-    );
+    throw new InvalidValue('must be sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE');
   }
   return { engine: 'sqlite', file: resolve(file) };
 };
@@ -108,7 +106,7 @@ export const rootUrl: Parser<string> = (text) => {
   const url = httpUrl(text);
   if (new URL(url).pathname === '/') return url;
   throw new InvalidValue(
-    'must not have a path: give the service its own host name, as in https://skein.example',
+    'must not have a path: give the service its own host name, for example https://skein.example',
   );
 };
 
@@ -116,7 +114,7 @@ export const rootUrl: Parser<string> = (text) => {
 export const urlWithPlainPath: Parser<string> = (text) => {
   const url = httpUrl(text);
   if (/^\/?$|^(\/[\w.~-]+)+$/.test(new URL(url).pathname)) return url;
-  throw new InvalidValue('must have a path of only letters, digits and -._~');
+  throw new InvalidValue('must have a path of letters, digits and -._~ only');
 };
 
 /** As it is written: a slash at the end is part of an issuer's name. */
@@ -130,7 +128,7 @@ export const fileContent: Parser<Buffer> = (file) => {
   try {
     return readFileSync(file);
   } catch {
-    throw new InvalidValue(`names a file that cannot be read: ${file}`);
+    throw new InvalidValue(`points to a file that cannot be read: ${file}`);
   }
 };
 
@@ -157,9 +155,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new InvalidValue(
-      'has a % in its user name or password that is not followed by two hex digits: write %25 instead',
-    );
+    throw new InvalidValue('has an invalid percent escape in its user name or password: write % as %25');
   }
 }
 
@@ -167,7 +163,9 @@ function decoded(text: string): string {
 export const mailSender: Parser<Sender> = (text) => {
   const [, name = '', address = text] = /^([^<>"\p{Cc}]*)<([^<>]*)>$/u.exec(text) ?? [];
   if (normalizeEmail(address) !== undefined) return { name: name.trim(), address };
-  throw new InvalidValue("must be an email address, as in skein@example.org or 'Skein <skein@example.org>'");
+  throw new InvalidValue(
+    "must be an email address, for example skein@example.org or 'Skein <skein@example.org>'",
+  );
 };
 
 export const networks: Parser<readonly string[]> = (text) => {
@@ -178,7 +176,7 @@ export const networks: Parser<readonly string[]> = (text) => {
   const wrong = parts.find((part) => !isNetwork(part));
   if (wrong === undefined) return parts;
   throw new InvalidValue(
-    `must be IP addresses or networks separated by commas, as in 10.0.0.7,10.1.0.0/16, not '${wrong}'`,
+    `must be IP addresses or networks separated by commas, for example 10.0.0.7,10.1.0.0/16, got '${wrong}'`,
   );
 };
 

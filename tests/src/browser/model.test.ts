@@ -66,7 +66,7 @@ describe('The page about the model', () => {
     await page.goto('/settings/model');
     await page.getByRole('button', { name: 'Test the model' }).click();
     await shown(page.getByText(/^The provider could not be reached \(ECONNREFUSED\)\. It took/));
-    await shown(page.getByText(/^Next step: Check that SKEIN_MODEL_BASE_URL is right/));
+    await shown(page.getByText(/^Next step: Check that SKEIN_MODEL_BASE_URL is correct/));
     await untilAnnounced(page, 'The test failed');
     await lookAtEveryWidth('model-failed');
   });

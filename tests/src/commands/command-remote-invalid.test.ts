@@ -11,7 +11,7 @@ describe('An invalid remote command', { concurrency: 4 }, () => {
     [['ask', ''], /empty/],
     [['ask'], /[Nn]o question/],
     [['threads'], /list, get, rename/],
-    [['threads', 'list', '--limit', '0'], /whole number, at least 1/],
+    [['threads', 'list', '--limit', '0'], /integer, at least 1/],
     [['threads', 'list', '--limit', '1', '--all'], /either/],
     [['threads', 'get'], /THREAD_ID/],
     [['threads', 'rename', 'thr_1'], /TITLE/],

@@ -202,7 +202,7 @@ describe("The operator's commands, with a running service", { concurrency: 3 }, 
       ['audit', org, '--limit', '0'],
       ['usage', org, '--days', '367'],
     ]) {
-      assertRefused(await run(...words), /whole number from 1 to/);
+      assertRefused(await run(...words), /integer from 1 to/);
     }
   });
 

@@ -79,8 +79,8 @@ describe('skein copy', () => {
       refused(origin, 'sqlite:./unused.db'),
       refused('sqlite:./idle.db', origin),
     ]);
-    assert.match(asSource, /--from names .*data\/skein\.db, which is in use: stop/);
-    assert.match(asTarget, /--to names .*data\/skein\.db, which is in use: stop/);
+    assert.match(asSource, /--from points to .*data\/skein\.db, which is in use: stop/);
+    assert.match(asTarget, /--to points to .*data\/skein\.db, which is in use: stop/);
     assert.ok(!existsSync(join(folder, 'unused.db')));
   });
 
@@ -94,7 +94,7 @@ describe('skein copy', () => {
   it('rejects a database that is in use', async () => {
     assert.match(
       await refused(postgres, 'sqlite:./unused.db'),
-      /--from names a database that is in use: stop/,
+      /--from points to a database that is in use: stop/,
     );
     assert.ok(!existsSync(join(folder, 'unused.db')));
   });
@@ -143,7 +143,7 @@ describe('skein copy', () => {
       const { exitCode, stderr } = await runCommand(folder, ['org', 'list'], { SKEIN_DATABASE_URL: target });
       assert.equal(exitCode, 1);
       assert.match(stderr, /^skein: .*unfinished copy: run skein copy again, which starts over.*\n$/);
-      assert.match(await refused(target, 'sqlite:./unused.db'), /--from names .*unfinished copy/);
+      assert.match(await refused(target, 'sqlite:./unused.db'), /--from points to .*unfinished copy/);
       assert.deepEqual((await copied(source, target)).tables, whole.tables);
       assert.equal((await operate(folder, target, 'doctor')).healthy, true);
     });
@@ -205,7 +205,7 @@ describe('skein copy', () => {
     await query(target, `ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`);
     assert.match(
       await refused('sqlite:./back.db', target),
-      /--to names a database that cannot be opened \(default_transaction_isolation is 'serializable': set it/,
+      /--to points to a database that cannot be opened \(default_transaction_isolation is 'serializable': set it/,
     );
   });
 
@@ -215,7 +215,7 @@ describe('skein copy', () => {
     for (const empty of [database, 'sqlite:./empty.db'])
       assert.match(
         await refused(empty, 'sqlite:./unused.db'),
-        /--from names .*it does not contain a Skein store/,
+        /--from points to .*it does not contain a Skein store/,
       );
     assert.equal(statSync(join(folder, 'empty.db')).size, 0);
     assert.deepEqual(await query(database, "SELECT to_regclass('schema_version') AS made"), [{ made: null }]);
@@ -245,13 +245,13 @@ describe('skein copy', () => {
       refused('sqlite:.', source),
       refused('sqlite:./back.db', 'postgres:///x?host=/nowhere'),
     ]);
-    assert.match(wrong[0]!, /--from must be sqlite: followed by a file/);
-    assert.match(wrong[1]!, /--to must be sqlite: followed by a file/);
-    assert.match(wrong[2]!, /--to names a database that cannot be opened/);
-    assert.match(wrong[3]!, /--to names a database that cannot be opened/);
-    assert.match(wrong[4]!, /--from names .*nowhere\.db, which does not exist/);
-    assert.match(wrong[5]!, /name the same store/);
-    assert.match(wrong[6]!, /--from names .*, which cannot be opened \(it is not a file\)/);
+    assert.match(wrong[0]!, /--from must be sqlite:FILE or/);
+    assert.match(wrong[1]!, /--to must be sqlite:FILE or/);
+    assert.match(wrong[2]!, /--to points to a database that cannot be opened/);
+    assert.match(wrong[3]!, /--to points to a database that cannot be opened/);
+    assert.match(wrong[4]!, /--from points to .*nowhere\.db, which does not exist/);
+    assert.match(wrong[5]!, /must be different stores/);
+    assert.match(wrong[6]!, /--from points to .*, which cannot be opened \(it is not a file\)/);
     assert.match(wrong[7]!, /cannot be opened \(connect ENOENT [^\n]*: correct the path\)/);
     assert.doesNotMatch(wrong.join(''), /hunter2/);
     assert.ok(!existsSync(join(folder, 'nowhere.db')));
@@ -279,16 +279,16 @@ describe('skein copy', () => {
     writeFileSync(join(folder, 'two.url'), 'postgres://u:hunter2@a/x\npostgres://u:hunter2@b/x\n');
     const environment = { WRONG_URL: 'mysql://root:hunter2@localhost/x', EMPTY_URL: '' };
     const sentences: Record<string, RegExp> = {
-      'env:NO_URL': /The variable of --to is not set: export it/,
-      'env:EMPTY_URL': /The variable of --to is not set: export it/,
-      'env:WRONG_URL': /The variable of --to must be sqlite: followed by a file/,
-      'env:postgres://u:hunter2@h/x': /--to must be sqlite: followed by a file/,
-      '@no.url': /The file of --to cannot be read \(ENOENT\): @ is followed by its path/,
-      '@.': /The file of --to cannot be read \(EISDIR\)/,
-      '@': /The file of --to cannot be read \(ENOENT\)/,
-      '@wrong.url': /The file of --to must be sqlite: followed by a file/,
-      '@two.url': /The file of --to must be a single line/,
-      '@postgres://u:hunter2@h/x': /The file of --to cannot be read \(ENOENT\)/,
+      'env:NO_URL': /The variable for --to is not set: export it/,
+      'env:EMPTY_URL': /The variable for --to is not set: export it/,
+      'env:WRONG_URL': /The variable for --to must be sqlite:FILE or/,
+      'env:postgres://u:hunter2@h/x': /--to must be sqlite:FILE or/,
+      '@no.url': /Cannot read the file for --to \(ENOENT\): write its path after @/,
+      '@.': /Cannot read the file for --to \(EISDIR\)/,
+      '@': /Cannot read the file for --to \(ENOENT\)/,
+      '@wrong.url': /The file for --to must be sqlite:FILE or/,
+      '@two.url': /The file for --to must be a single line/,
+      '@postgres://u:hunter2@h/x': /Cannot read the file for --to \(ENOENT\)/,
     };
     for (const [to, sentence] of Object.entries(sentences)) {
       const words = ['copy', '--from', 'sqlite:./back.db', '--to', to];

@@ -62,7 +62,7 @@ describe('A store on PostgreSQL', () => {
     assert.equal(exitCode, 1);
     assert.match(
       stderr,
-      /^skein: SKEIN_DATABASE_URL names a database that .*does not contain a Skein store[^\n]*\n$/,
+      /^skein: SKEIN_DATABASE_URL points to a database that .*does not contain a Skein store[^\n]*\n$/,
     );
   });
 });

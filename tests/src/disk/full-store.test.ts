@@ -78,7 +78,7 @@ describe('A store on a full disk', { skip: skipWithoutMounts }, () => {
     assert.equal(exitCode, 1);
     assert.equal(
       stderr,
-      'skein: The copy is unfinished (database or disk is full: free up disk space). Run the command again.\n',
+      'skein: Copy failed (database or disk is full: free up disk space). Run the command again.\n',
     );
   });
 
@@ -102,7 +102,7 @@ describe('A store on a read-only disk', { skip: skipWithoutMounts }, () => {
     assert.match(found.store ?? '', /cannot be opened \(EROFS/);
     const { exitCode, stderr } = await serveAndFail(elsewhere, environment);
     assert.equal(exitCode, 1);
-    assert.match(stderr, /^skein: SKEIN_DATABASE_URL names .*EROFS[^\n]*\n$/);
+    assert.match(stderr, /^skein: SKEIN_DATABASE_URL points to .*EROFS[^\n]*\n$/);
   });
 });
 

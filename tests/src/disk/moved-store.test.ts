@@ -158,7 +158,7 @@ describe('A command in a folder without a store', () => {
       assert.equal(stdout, '');
       assert.match(
         stderr,
-        /^skein: [^\n]*data\/skein\.db[^\n]*SKEIN_DATABASE_URL[^\n]*\n$|^skein: SKEIN_DATABASE_URL names [^\n]*data\/skein\.db, which does not exist or is empty: run [^\n]*\n$/,
+        /^skein: [^\n]*data\/skein\.db[^\n]*SKEIN_DATABASE_URL[^\n]*\n$|^skein: SKEIN_DATABASE_URL points to [^\n]*data\/skein\.db, which does not exist or is empty: run [^\n]*\n$/,
       );
     }
     assert.deepEqual(readdirSync(folder), []);

@@ -33,13 +33,13 @@ describe('A file that is not a usable store', () => {
       assert.deepEqual(served, {
         exitCode: 1,
         stdout: '',
-        stderr: `skein: SKEIN_DATABASE_URL names ${file(name)}, which cannot be opened (${reason}).\n`,
+        stderr: `skein: SKEIN_DATABASE_URL points to ${file(name)}, which cannot be opened (${reason}).\n`,
       });
       const backedUp = await runSkein(folder, ['backup', 'copy.db'], environment);
       assert.deepEqual(backedUp, {
         exitCode: 1,
         stdout: '',
-        stderr: `skein: The store ${file(name)} cannot be read (${reason}).\n`,
+        stderr: `skein: Cannot read the store ${file(name)} (${reason}).\n`,
       });
       assert.deepEqual(readFileSync(file(name)), content);
     });
@@ -53,7 +53,10 @@ describe('A file that is not a usable store', () => {
     for (const words of [['org', 'list'], ['backup', 'copy.db'], copied]) {
       const { exitCode, stderr } = await runSkein(folder, words, environment);
       assert.equal(exitCode, 1);
-      assert.match(stderr, /^skein: .*loop\/skein\.db,? .*cannot be (?:opened|read) \(ELOOP: [^\n]*\)\.\n$/);
+      assert.match(
+        stderr,
+        /^skein: (?:Cannot read .*skein\.db|.*skein\.db, which cannot be opened) \(ELOOP: [^\n]*\)\.\n$/,
+      );
     }
   });
 });

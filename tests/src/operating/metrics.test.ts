@@ -257,7 +257,7 @@ describe('Metrics of other processes', () => {
     const { port } = new URL((await sharedService()).baseUrl);
     const { exitCode, stderr } = await serveAndFail(temporaryFolder(), { SKEIN_METRICS_PORT: port });
     assert.equal(exitCode, 1);
-    assert.match(stderr, /^skein: SKEIN_METRICS_PORT is \d+, which is in use on 127\.0\.0\.1: [^\n]+\n$/);
+    assert.match(stderr, /^skein: SKEIN_METRICS_PORT \d+ is already in use on 127\.0\.0\.1: [^\n]+\n$/);
   });
 });
 

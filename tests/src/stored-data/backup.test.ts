@@ -221,30 +221,30 @@ describe('skein backup', () => {
     assert.equal(nowhere.exitCode, 1);
     assert.match(
       nowhere.stderr,
-      /^skein: There is no folder .*missing: create it, or choose another path\.\n$/,
+      /^skein: Folder .*missing does not exist: create it, or choose another path\.\n$/,
     );
     const unwritable = await runCommand(service.folder, ['backup', 'data/skein.db/copy.db']);
     assert.equal(unwritable.exitCode, 1);
     assert.match(
       unwritable.stderr,
-      /^skein: .*copy\.db could not be written \(ENOTDIR.*\): nothing was changed\.\n$/,
+      /^skein: Cannot write .*copy\.db \(ENOTDIR.*\): nothing was changed\.\n$/,
     );
     // No file can be created in it.
     const full = await runCommand(service.folder, ['backup', '/proc/copy.db']);
     assert.equal(full.exitCode, 1);
     assert.match(
       full.stderr,
-      /^skein: \/proc\/copy\.db could not be written \(ENOENT.*: correct the path\): nothing was changed\.\n$/,
+      /^skein: Cannot write \/proc\/copy\.db \(ENOENT.*: correct the path\): nothing was changed\.\n$/,
     );
     const folder = temporaryFolder();
     const storeless = await runCommand(folder, ['backup', 'copy.db']);
     assert.equal(storeless.exitCode, 1);
-    assert.match(storeless.stderr, /^skein: There is no store .*SKEIN_DATABASE_URL.*\n$/);
+    assert.match(storeless.stderr, /^skein: Store .* does not exist: .*SKEIN_DATABASE_URL.*\n$/);
     assert.ok(!existsSync(join(folder, 'data')));
     assert.deepEqual(readdirSync(folder), []);
     execFileSync('mkfifo', [join(folder, 'pipe')]);
     const piped = await runCommand(folder, ['backup', 'copy.db'], { SKEIN_DATABASE_URL: 'sqlite:./pipe' });
-    assert.match(piped.stderr, /^skein: There is no store .*pipe: .*SKEIN_DATABASE_URL.*\n$/);
+    assert.match(piped.stderr, /^skein: Store .*pipe does not exist: .*SKEIN_DATABASE_URL.*\n$/);
     assert.deepEqual([piped.exitCode, readdirSync(folder)], [1, ['pipe']]);
   });
 

@@ -93,7 +93,7 @@ function adviceFor({ code, threadId, retryAfterSeconds }: ClientFailure): string
       return 'Try again; if it keeps failing, send the trace ID to the operator.';
     case 'CONNECTION':
     case 'UNEXPECTED_RESPONSE':
-      return 'Check that the service is running and that SKEIN_BASE_URL is right.';
+      return 'Check that the service is running and that SKEIN_BASE_URL is correct.';
     case 'TIMEOUT':
       return threadId === undefined
         ? 'Try again.'

@@ -154,7 +154,7 @@ function openSnapshot(storeFile: string): Database {
     return store;
   } catch (error) {
     store?.close();
-    throw invalid(`The store ${storeFile} cannot be read (${explainFault(error as Error)}).`);
+    throw invalid(`Cannot read the store ${storeFile} (${explainFault(error as Error)}).`);
   }
 }
 

@@ -34,8 +34,8 @@ const nextSteps = {
   'answered 429': 'The provider limits requests, or your credit is used up: check your account there.',
   'answered 5': 'The provider has a problem: try again later, or look at its status page.',
   'answered \\d': 'The provider does not accept the request: check the model’s name in SKEIN_MODEL.',
-  'could not be reached': 'Check that SKEIN_MODEL_BASE_URL is right and that this machine can reach it.',
-  TLS: 'Check that SKEIN_MODEL_BASE_URL is right: it starts with http:// if the provider does not use TLS.',
+  'could not be reached': 'Check that SKEIN_MODEL_BASE_URL is correct and that this machine can reach it.',
+  TLS: 'Check that SKEIN_MODEL_BASE_URL is correct: it starts with http:// if the provider does not use TLS.',
   certificate: 'Check the certificate of SKEIN_MODEL_BASE_URL, or name its CA in NODE_EXTRA_CA_CERTS.',
   redirects:
     'Set SKEIN_MODEL_BASE_URL to the URL that it redirects to: redirects are not followed, so that the API key is sent nowhere else.',
