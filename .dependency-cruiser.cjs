@@ -39,11 +39,7 @@ module.exports = {
     only(
       'usecases',
       `${source}/usecases/`,
-      [
-        `${source}/domain/`,
-        `${source}/storage/port/store\\.ts$`,
-        `${source}/replies/(index|reply-signals)\\.ts$`,
-      ],
+      [`${source}/domain/`, `${source}/storage/port/store\\.ts$`, `${source}/replies/index\\.ts$`],
       'A use case knows the domain, the store port and the reply engine; adapters, clocks and libraries come in through its context.',
     ),
     only(
@@ -81,11 +77,12 @@ module.exports = {
       'replies',
       `${source}/replies/`,
       [
-        `${source}/(domain|usecases)/`,
+        `${source}/domain/`,
+        `${source}/usecases/(signals|timers|turns)\\.ts$`,
         `${source}/storage/port/store\\.ts$`,
         `${source}/generation/(model|retry-store)\\.ts$`,
       ],
-      'The reply engine knows the domain and the ports: which model and which store it has is decided in compose.ts.',
+      'The reply engine knows the domain, its own model port and the store port: compose.ts decides what it gets.',
     ),
     only(
       'otlp',
@@ -123,6 +120,14 @@ module.exports = {
         'Surfaces call use cases: they get a SurfaceContext, through which the store cannot be reached.',
       from: { path: `${source}/(http|commands)/`, pathNot: tests },
       to: { path: `${source}/usecases/context\\.ts$` },
+    },
+    {
+      name: 'replies-door',
+      severity: 'error',
+      comment:
+        'The reply engine has one entry file: what replies/index.ts does not export is its own business.',
+      from: { path: '^server/', pathNot: `${source}/replies/` },
+      to: { path: `${source}/replies/`, pathNot: `${source}/replies/index\\.ts$` },
     },
     {
       name: 'surfaces-apart',

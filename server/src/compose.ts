@@ -190,7 +190,8 @@ export { StoreInUse };
 // The rest is loaded on use, so that the operator's commands start without workers, models, the HTTP stack and the logger.
 
 export async function startWorker(config: Config, context: Context, log: Logger) {
-  const settings = { concurrency: config.limits.replyConcurrency, leaseMs: config.replyLeaseMs };
+  const { replyConcurrency: concurrency, replyAttempts: attemptsMax } = config.limits;
+  const settings = { concurrency, leaseMs: config.replyLeaseMs, attemptsMax };
   const { ReplyWorker } = await import('./replies/index.ts');
   const { isolatedModel } = await import('./generation/isolation/isolated-model.ts');
   const { store, tracing } = context;
@@ -202,7 +203,7 @@ export async function startWorker(config: Config, context: Context, log: Logger)
     store,
     traceHeaders: tracing.headers,
   });
-  const worker = await ReplyWorker.start(context, { usual, suspects }, settings, log);
+  const worker = await ReplyWorker.start({ ...context, log }, { usual, suspects }, settings);
   return { worker, suggestQuestions: usual.suggestQuestions };
 }
 

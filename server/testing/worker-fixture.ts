@@ -4,16 +4,20 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'node:test';
-import { createIdGenerator, type OrganizationId } from '../src/domain/id.ts';
-import type { Limits } from '../src/domain/limits.ts';
+import { createIdGenerator, type OrganizationId, type ThreadId } from '../src/domain/id.ts';
 import type { AssistantMessage } from '../src/domain/message.ts';
-import { noTelemetry, noTracing } from '../src/domain/telemetry.ts';
-import type { Model, ReplyEvent, ReplyRequest } from '../src/generation/model.ts';
+import { noTelemetry, noTracing, type Telemetry } from '../src/domain/telemetry.ts';
 import { scriptedModel } from '../src/generation/models/scripted.ts';
-import { ReplySignals, ReplyWorker, type WorkerSettings } from '../src/replies/index.ts';
-import type { NewThread } from '../src/storage/port/store.ts';
+import {
+  type Model,
+  type ReplyEvent,
+  type ReplyRequest,
+  ReplySignals,
+  ReplyWorker,
+  type WorkerSettings,
+} from '../src/replies/index.ts';
+import type { NewThread, Store } from '../src/storage/port/store.ts';
 import { openSqliteStore } from '../src/storage/sqlite/open.ts';
-import type { Context } from '../src/usecases/context.ts';
 import { Signals } from '../src/usecases/signals.ts';
 import { machineTimers } from '../src/usecases/timers.ts';
 import { principalOf, World } from './contract/fixture.ts';
@@ -21,7 +25,7 @@ import { until } from './until.ts';
 
 // The fixture of the worker's tests. `useWorkers` creates it for each test.
 export let world: World;
-export let context: Context;
+export let needs: ReturnType<typeof createNeeds>;
 /** The messages of the log. */
 export let logged: string[];
 let folder: string;
@@ -29,40 +33,43 @@ let workers: ReplyWorker[];
 
 const keep = (_: object, text: string) => logged.push(text);
 const log = { info: keep, warn: keep, error: keep };
-const usual = { concurrency: 4, leaseMs: 60_000 };
+const usual = { concurrency: 4, leaseMs: 60_000, attemptsMax: 3 };
 
 /** Call it in the suite. Fails a test that leaves something watched. */
 export function useWorkers(): void {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'skein-worker-'));
     world = await World.open((clock) => openSqliteStore(join(folder, 'x.db'), clock));
-    // The parts of the context that a worker uses.
-    const used = {
-      store: world.store,
-      ids: createIdGenerator(Date.now, randomBytes),
-      now: world.clock.wall,
-      timers: machineTimers,
-      replySignals: new ReplySignals(),
-      threadSignals: new Signals(),
-      telemetry: noTelemetry,
-      tracing: noTracing,
-      limits: { replyAttempts: 3 } as Limits,
-    };
-    context = used as Partial<Context> as Context;
+    needs = createNeeds(world);
     workers = [];
     logged = [];
   });
   afterEach(async () => {
     for (const worker of workers) await worker.stop();
-    assert.deepEqual(context.replySignals.watched(), [], 'nothing is watched any more');
+    assert.deepEqual(needs.replySignals.watched(), [], 'nothing is watched any more');
     await world.close();
     rmSync(folder, { recursive: true, force: true });
   });
 }
 
-/** Replaces parts of the context for workers that are started from now on. */
-export function changeContext(change: Partial<Context>): void {
-  context = { ...context, ...change };
+/** What a worker and the sweep need. */
+function createNeeds({ store, clock }: World) {
+  return {
+    store: store as Store,
+    ids: createIdGenerator(Date.now, randomBytes),
+    now: clock.wall,
+    timers: machineTimers,
+    replySignals: new ReplySignals(),
+    threadSignals: new Signals<ThreadId>(),
+    telemetry: noTelemetry as Telemetry,
+    tracing: noTracing,
+    log,
+  };
+}
+
+/** Replaces what workers need that are started from now on. */
+export function changeNeeds(change: Partial<typeof needs>): void {
+  needs = { ...needs, ...change };
 }
 
 export async function start(
@@ -71,7 +78,7 @@ export async function start(
   suspects = model,
 ): Promise<ReplyWorker> {
   const models = { usual: model, suspects };
-  const worker = await ReplyWorker.start(context, models, { ...usual, ...settings }, log);
+  const worker = await ReplyWorker.start(needs, models, { ...usual, ...settings });
   workers.push(worker);
   return worker;
 }

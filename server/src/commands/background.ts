@@ -74,7 +74,7 @@ export function startBackgroundWork(
     start(questionsEveryMs, 'failed to create example questions', (signal) =>
       makeExampleQuestions(context, suggest, signal),
     );
-  const stopTending = keepTending(context, { worker: started?.worker, leaseMs, log });
+  const stopTending = keepTending({ ...context, log }, leaseMs, started?.worker);
   return {
     async stopTending() {
       // Its questions are tried by the worker's model.

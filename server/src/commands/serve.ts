@@ -116,7 +116,7 @@ export async function serve(config: Config, role: Role): Promise<number> {
   await app?.close();
   await background.stopTending();
   // What the process wrote when it failed may be the cause.
-  await started?.worker.stop('origin' in reason);
+  await started?.worker.stop('origin' in reason ? 'crash' : 'shutdown');
   await stopRelaying();
   await background.stop();
   await otlp?.close();

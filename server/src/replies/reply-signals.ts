@@ -1,39 +1,37 @@
 import type { MessageId, OrganizationId, ThreadId } from '../domain/id.ts';
-import type { ClaimedReply, NewThread, ReplyClaim, ReplyName, ReplyNotice } from '../storage/port/store.ts';
+import type { Notices, ReplyName, ReplyNotice, Threads } from '../storage/port/store.ts';
 import { Signals } from '../usecases/signals.ts';
+import type { Timers } from '../usecases/timers.ts';
 
-export interface ReplyTaker {
+/** The worker of this process. */
+export interface LocalWorker {
   /** Call this when a reply may be waiting. */
   wake(): void;
-  /** A slot for a reply that is about to be created; undefined if its organization gets none, or other replies wait. */
-  reserve(organization: OrganizationId): ReservedSlot | undefined;
-}
-
-export interface ReservedSlot {
-  readonly claim: NonNullable<NewThread['claim']>;
-  /** Generates the reply, or without one frees the slot. Either this or `abandon` is called once. */
-  take(created?: { readonly reply: ClaimedReply; readonly prompt: string }): void;
-  /** Frees the slot, and releases the reply as soon as the store answers, if it was created after all. */
-  abandon(reply: ReplyClaim): void;
+  /**
+   * Creates the thread and claims its reply in the same commit. Undefined if no slot is free for the organization, or other
+   * replies wait.
+   */
+  createThread(
+    ...created: Parameters<Threads['createThread']>
+  ): ReturnType<Threads['createThread']> | undefined;
 }
 
 /** Sent after a change is committed. `tendReplies` signals the changes of other processes here, a little later. */
 export class ReplySignals {
-  /** The worker of this process. */
-  taker: ReplyTaker = { wake() {}, reserve: () => undefined };
+  worker: LocalWorker | undefined;
   /** Passes what happens in this process on to the other nodes. */
   publish: (notice: ReplyNotice) => void = () => {};
   readonly #ends = new Signals<string>();
 
   replyWaiting(): void {
-    this.taker.wake();
+    this.worker?.wake();
     this.publish({ waiting: true, ended: [] });
   }
 
   /** Handles a notice from another process. It is not passed on. */
   receive({ waiting, ended }: ReplyNotice): void {
     for (const reply of ended) this.#ends.changed(keyOf(reply));
-    if (waiting) this.taker.wake();
+    if (waiting) this.worker?.wake();
   }
 
   /** Calls `ended` once when the reply has ended. Returns a function that stops watching. */
@@ -60,4 +58,46 @@ export class ReplySignals {
 
 function keyOf({ organizationId, threadId, messageId }: ReplyName): string {
   return `${organizationId} ${threadId} ${messageId}`;
+}
+
+interface RelayNeeds {
+  readonly store: Notices;
+  readonly replySignals: ReplySignals;
+  readonly timers: Pick<Timers, 'after'>;
+}
+
+/** Batches notices, so that a node under load sends fifty a second, not thousands. */
+const gatherMs = 20;
+
+/** Passes the signals of this process to the other nodes, and theirs to this one. Returns a function that stops it. */
+export function relaySignals({ store, replySignals, timers }: RelayNeeds): () => Promise<void> {
+  let ended: ReplyName[] = [];
+  let waiting = false;
+  let cancelDue: (() => void) | undefined;
+  let sending: Promise<void> = Promise.resolve();
+
+  function sendNow(): void {
+    const notice: ReplyNotice = { waiting, ended };
+    ended = [];
+    waiting = false;
+    cancelDue = undefined;
+    // The next poll makes up for a lost notice.
+    sending = store.sendNotice(notice).catch(() => {});
+  }
+
+  replySignals.publish = (notice) => {
+    waiting ||= notice.waiting;
+    ended.push(...notice.ended);
+    cancelDue ??= timers.after(gatherMs, sendNow);
+  };
+  store.onNotice((notice) => replySignals.receive(notice));
+
+  return async () => {
+    replySignals.publish = () => {};
+    if (cancelDue !== undefined) {
+      cancelDue();
+      sendNow();
+    }
+    await sending;
+  };
 }

@@ -25,11 +25,10 @@ export class ReplySlots {
   /** Slots that are neither occupied nor about to be filled by a claim. */
   #free: number;
   #lastServed: OrganizationId | undefined;
-  #claiming: Promise<void> | undefined;
-  #woken = false;
+  #state: 'idle' | 'claiming' | 'claiming-again' | 'stopped' = 'idle';
+  #claiming: Promise<void> = Promise.resolve();
   /** Whether replies were still waiting after the last claim. */
   #moreWaiting = false;
-  #stopping = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -37,19 +36,19 @@ export class ReplySlots {
   }
 
   wake(): void {
-    this.#woken = true;
-    if (!this.#stopping) this.#claiming ??= this.#claimAll();
+    if (this.#state === 'idle') this.#claiming = this.#claimAll();
+    else if (this.#state === 'claiming') this.#state = 'claiming-again';
   }
 
   /** Claims nothing from now on. Resolves when the last claim has begun. */
   async stop(): Promise<void> {
-    this.#stopping = true;
+    this.#state = 'stopped';
     await this.#claiming;
   }
 
   /** Whether the organization may take a slot now, ahead of no waiting reply. */
   isFreeFor(organization: OrganizationId): boolean {
-    if (this.#stopping || this.#moreWaiting) return false;
+    if (this.#state === 'stopped' || this.#moreWaiting) return false;
     return this.#parts.share(this.#free, [organization], this.#countOf).length > 0;
   }
 
@@ -69,11 +68,17 @@ export class ReplySlots {
   }
 
   async #claimAll(): Promise<void> {
-    while (this.#woken && !this.#stopping) {
-      this.#woken = false;
-      await this.#claimSome().catch(this.#parts.failed);
-    }
-    this.#claiming = undefined;
+    this.#state = 'claiming';
+    do await this.#claimSome().catch(this.#parts.failed);
+    while (this.#endClaim());
+  }
+
+  /** Returns whether it has to claim again, because it was woken in the meantime. */
+  #endClaim(): boolean {
+    if (this.#state === 'stopped') return false;
+    const isWoken = this.#state === 'claiming-again';
+    this.#state = isWoken ? 'claiming' : 'idle';
+    return isWoken;
   }
 
   async #claimSome(): Promise<void> {
@@ -82,7 +87,7 @@ export class ReplySlots {
     const listed = this.#free + this.#occupied.size;
     const waiting = await store.organizationsWaiting(this.#lastServed, listed, queue);
     this.#moreWaiting = waiting.length > 0;
-    if (this.#stopping) return;
+    if (this.#state === 'stopped') return;
     // Counted after the wait, because creates may have reserved slots in the meantime.
     const free = this.#free;
     const shares = share(free, waiting, this.#countOf);
@@ -94,7 +99,7 @@ export class ReplySlots {
     this.#lastServed = shares.at(-1)?.organizationId;
     for (const reply of claimed) begin(reply);
     // There may be more.
-    if (claimed.length > 0) this.#woken = true;
+    if (claimed.length > 0) this.wake();
   }
 
   readonly #countOf = (organization: OrganizationId) => this.#occupied.get(organization) ?? 0;

@@ -1,15 +1,24 @@
 import type { OwnAuthority } from '../domain/authority.ts';
+import type { ThreadId } from '../domain/id.ts';
 import type { Source, Step, Verdict } from '../domain/message.ts';
 import { failedReplyContent, type RunningStatus } from '../domain/reply.ts';
-import type { ReplyEvent } from '../generation/model.ts';
-import type { AuditNote, ClaimedReply } from '../storage/port/store.ts';
-import type { Context } from '../usecases/context.ts';
+import type { AuditNote, ClaimedReply, Replies } from '../storage/port/store.ts';
+import type { Signals } from '../usecases/signals.ts';
+import type { Timers } from '../usecases/timers.ts';
+import type { ReplyEvent } from './model.ts';
+
+interface WriterNeeds {
+  readonly store: Pick<Replies, 'recordReplyProgress' | 'settleReply'>;
+  readonly now: () => number;
+  readonly timers: Pick<Timers, 'after'>;
+  readonly threadSignals: Pick<Signals<ThreadId>, 'changed'>;
+}
 
 export type ReplyWriter = ReturnType<typeof replyWriter>;
 
 /** Stores a reply at intervals while the model drafts it. Calls `lost` if it has ended or another worker has it. */
 export function replyWriter(
-  { store, now, timers, threadSignals }: Context,
+  { store, now, timers, threadSignals }: WriterNeeds,
   reply: ClaimedReply,
   model: string,
   everyMs: number,

@@ -1,26 +1,28 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Accounting } from '../../testing/contract/account-fixture.ts';
-import { by, granted, newFollowUp, note, noteBy } from '../../testing/contract/fixture.ts';
+import { by, granted, newFollowUp, newThread, note, noteBy } from '../../testing/contract/fixture.ts';
 import { until } from '../../testing/until.ts';
 import {
   ask,
-  changeContext,
-  context,
+  changeNeeds,
   ended,
   logged,
+  needs,
   start,
   untilReleased,
   useWorkers,
   watched,
   world,
 } from '../../testing/worker-fixture.ts';
+import { defaultLimits } from '../domain/limits.ts';
 import type { AssistantMessage } from '../domain/message.ts';
 import type { UserPrincipal } from '../domain/principal.ts';
 import { crashesOfSuspect, suspectSlots } from '../domain/reply.ts';
 import { type Model, ModelError } from '../generation/model.ts';
 import { scriptedModel } from '../generation/models/scripted.ts';
 import type { NewThread } from '../storage/port/store.ts';
+import type { Context } from '../usecases/context.ts';
 import { cancelReply } from '../usecases/threads/change-replies.ts';
 import { deleteThread } from '../usecases/threads/change-thread.ts';
 import { tendReplies } from './tend-replies.ts';
@@ -29,6 +31,8 @@ interface Asked {
   readonly thread: NewThread;
   readonly principal: UserPrincipal;
 }
+
+const useCaseContext = () => ({ ...needs, limits: defaultLimits }) as Partial<Context> as Context;
 
 describe('The claims of the reply worker', () => {
   useWorkers();
@@ -53,34 +57,59 @@ describe('The claims of the reply worker', () => {
     assert.ok(most === 2 || most === 3, `${most} at once`);
   });
 
-  it('claims no reply for a slot that a create reserves while the worker asks which replies wait', async () => {
+  it('claims no reply for the slot of a create that starts while the worker asks which replies wait', async () => {
     const waiting = await ask('Next');
-    const { store, replySignals } = context;
+    const { store, replySignals } = needs;
     const other = await world.organization();
-    let [listed, claims, slot] = [0, 0, undefined as ReturnType<typeof replySignals.taker.reserve>];
+    const thread = newThread(await world.member(other));
+    const creating = Promise.withResolvers<'unauthorized'>();
+    let [listed, claims, created] = [0, 0, undefined as Promise<unknown> | undefined];
     const watchedStore: Partial<typeof store> = {
       async organizationsWaiting(...asked) {
         const found = await store.organizationsWaiting(...asked);
         listed += 1;
-        slot ??= replySignals.taker.reserve(other);
+        created ??= replySignals.worker?.createThread(other, thread, by(thread.userId));
         return found;
       },
+      createThread: () => creating.promise,
       claimReplies(...asked) {
         claims += 1;
         return store.claimReplies(...asked);
       },
     };
-    changeContext({ store: Object.setPrototypeOf(watchedStore, store) });
+    changeNeeds({ store: Object.setPrototypeOf(watchedStore, store) });
     const worker = await start(scriptedModel, { concurrency: 1 });
     worker.wake();
     await until(
       async () => listed,
       (count) => count === 2,
     );
-    assert.ok(slot);
+    assert.ok(created);
     assert.equal(claims, 0);
-    slot.take();
+    creating.resolve('unauthorized');
+    assert.equal(await created, 'unauthorized');
     assert.equal((await until(waiting.reply, ended)).status, 'completed');
+  });
+
+  it('releases the reply of a create whose outcome it does not learn', async () => {
+    const { store } = needs;
+    const lossyStore: Partial<typeof store> = {
+      async createThread(...created) {
+        await store.createThread(...created);
+        throw new Error('The connection broke.');
+      },
+    };
+    changeNeeds({ store: Object.setPrototypeOf(lossyStore, store) });
+    const organization = await world.organization();
+    const thread = newThread(await world.member(organization));
+    const worker = await start();
+    await assert.rejects(async () => worker.createThread(organization, thread, by(thread.userId)));
+    await untilReleased();
+    assert.equal((await store.replyBacklog()).waiting, 1);
+    worker.wake();
+    const reply = async () =>
+      (await store.getThread(organization, thread.id))?.messages[1] as AssistantMessage;
+    assert.equal((await until(reply, ended)).status, 'completed');
   });
 
   it('keeps a slot for others when one organization requests more replies than there are slots', async () => {
@@ -112,9 +141,15 @@ describe('The claims of the reply worker', () => {
     [
       'deleted',
       ({ principal, thread }: Asked) =>
-        deleteThread({ context, principal, initiator: noteBy(principal.userId) }, thread.id),
+        deleteThread(
+          { context: useCaseContext(), principal, initiator: noteBy(principal.userId) },
+          thread.id,
+        ),
     ],
-    ['stopped', ({ principal, thread }: Asked) => cancelReply({ context, principal }, thread.id)],
+    [
+      'stopped',
+      ({ principal, thread }: Asked) => cancelReply({ context: useCaseContext(), principal }, thread.id),
+    ],
   ] as const) {
     it(`aborts the model at once when the thread is ${how}, and keeps the text so far`, async () => {
       const asked = await ask('#say Half\n#hang');
@@ -127,7 +162,7 @@ describe('The claims of the reply worker', () => {
       assert.deepEqual([status, content], ['cancelled', 'Half']);
       // The slot is free again.
       const next = await ask('Next');
-      context.replySignals.replyWaiting();
+      needs.replySignals.replyWaiting();
       assert.equal((await until(next.reply, ended)).status, 'completed');
       assert.deepEqual(logged, []);
     });
@@ -143,7 +178,7 @@ describe('The claims of the reply worker', () => {
     const { email } = (await world.store.findMemberById(organization, principal.userId))!;
     await people.add(await world.organization(), email);
     await world.store.removeMember(organization, email, false, note());
-    const call = { context, principal: { ...principal, authority } };
+    const call = { context: useCaseContext(), principal: { ...principal, authority } };
     await assert.rejects(cancelReply(call, thread.id), { code: 'NOT_FOUND' });
     assert.equal((await asked.reply()).status, 'in_progress');
   });
@@ -155,7 +190,7 @@ describe('The claims of the reply worker', () => {
     await until(async () => seen.begun, Boolean);
     const elsewhere = await world.node();
     await elsewhere.deleteThread(asked.organization, asked.thread.id, noteBy(asked.thread.userId));
-    await tendReplies(context, 0);
+    await tendReplies(needs, 0);
     assert.equal(seen.aborted, 1);
   });
 
@@ -180,7 +215,7 @@ describe('The claims of the reply worker', () => {
     for (let round = 0; round < 5; round += 1) {
       world.clock.pass(40);
       await new Promise((resolve) => setTimeout(resolve, 40));
-      await tendReplies(context, round);
+      await tendReplies(needs, round);
     }
     assert.deepEqual([seen.begun, seen.aborted], [1, 0]);
     assert.equal((await reply()).status, 'in_progress');
@@ -188,13 +223,13 @@ describe('The claims of the reply worker', () => {
 
   it('logs once per outage that it cannot renew its leases', async () => {
     let [isDown, tries] = [true, 0];
-    const { store } = context;
+    const { store } = needs;
     const renewReplies: typeof store.renewReplies = async (...leases) => {
       tries += 1;
       if (isDown) throw new Error('The disk is full.');
       return store.renewReplies(...leases);
     };
-    changeContext({ store: Object.assign(Object.create(store), { renewReplies }) });
+    changeNeeds({ store: Object.assign(Object.create(store), { renewReplies }) });
     await ask('#hang');
     await start(scriptedModel, { leaseMs: 30 });
     const reports = () => logged.filter((line) => line.startsWith('failed to renew leases')).length;
@@ -250,7 +285,7 @@ describe('The claims of the reply worker', () => {
     const worker = await start(model);
     await until(reply, ended);
     for (const content of ['Second', null]) {
-      const { ids, store } = context;
+      const { ids, store } = needs;
       const prompt = content === null ? null : { messageId: ids.message(), content };
       const asked = newFollowUp({ prompt, replyId: ids.message() });
       const added = granted(await store.addReply(organization, thread.id, asked, by(thread.userId)));
@@ -299,7 +334,7 @@ describe('The claims of the reply worker', () => {
       );
       worker.wake();
       const stopped = hanging[0]!;
-      await cancelReply({ context, principal: stopped.principal }, stopped.thread.id);
+      await cancelReply({ context: useCaseContext(), principal: stopped.principal }, stopped.thread.id);
       await until(
         async () => seen.begun,
         (count) => count === suspectSlots + 1,
@@ -326,8 +361,7 @@ describe('The claims of the reply worker', () => {
           throw new ModelError('The process ended.', { transient: true });
         },
       };
-      changeContext({ limits: { ...context.limits, replyAttempts: 2 } });
-      const worker = await start(scriptedModel, {}, dying);
+      const worker = await start(scriptedModel, { attemptsMax: 2 }, dying);
       await untilReleased();
       await until(async () => logged.length, Boolean);
       await untilReleased();
@@ -344,7 +378,7 @@ describe('The claims of the reply worker', () => {
       const { seen, model } = watched((request) => scriptedModel.reply(request));
       const worker = await start(model);
       await until(async () => seen.begun, Boolean);
-      await worker.stop(true);
+      await worker.stop('crash');
     }
     assert.deepEqual(await world.claim(1000), []);
     const [claim] = await world.claim(1000, 1, world.store, 'suspects');

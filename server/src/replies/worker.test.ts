@@ -4,10 +4,10 @@ import { by, newThread } from '../../testing/contract/fixture.ts';
 import { until } from '../../testing/until.ts';
 import {
   ask,
-  changeContext,
-  context,
+  changeNeeds,
   ended,
   logged,
+  needs,
   start,
   untilReleased,
   useWorkers,
@@ -129,7 +129,7 @@ describe('The reply worker', () => {
     await until(failed.reply, ended);
     const overdue = await ask('#hang', { traceId: 'trace of the overdue', replyDeadlineMs: 50 });
     world.clock.pass(50);
-    await tendReplies(context, 0);
+    await tendReplies(needs, 0);
     for (const [{ organization, thread }, reason] of [
       [failed, 'The script says so.'],
       [overdue, failureReasons.overdue],
@@ -154,7 +154,7 @@ describe('The reply worker', () => {
     const { reply, thread } = await ask('#say One\n#wait 300\n#say Two\n#wait 300\n#say Three');
     const seen: string[] = [];
     const reading: Promise<void>[] = [];
-    const unfollow = context.threadSignals.follow(thread.id, () => {
+    const unfollow = needs.threadSignals.follow(thread.id, () => {
       reading.push(reply().then(({ content }) => void seen.push(content)));
     });
     await start();
@@ -191,8 +191,7 @@ describe('The reply worker', () => {
 
   it('gives up after the allowed number of attempts', async () => {
     const { reply } = await ask('#retry 9');
-    changeContext({ limits: { ...context.limits, replyAttempts: 2 } });
-    const worker = await start();
+    const worker = await start(scriptedModel, { attemptsMax: 2 });
     await until(
       async () => logged.length,
       (count) => count === 1,
@@ -217,7 +216,7 @@ describe('The reply worker', () => {
         return unavailable ? () => Promise.reject(new Error('The store is unavailable.')) : method;
       },
     });
-    changeContext({ store, limits: { ...context.limits, replyAttempts: 1 } });
+    changeNeeds({ store });
     return (isUnavailable) => {
       unavailable = isUnavailable;
     };
@@ -230,7 +229,7 @@ describe('The reply worker', () => {
     it(`waits for an unavailable store when a reply is to be ${when}, without counting an attempt`, async () => {
       const setUnavailable = breakableStore();
       const { reply } = await ask(script!);
-      await start();
+      await start(scriptedModel, { attemptsMax: 1 });
       await until(reply, ({ content }) => content === 'Half');
       setUnavailable(true);
       await until(
@@ -251,9 +250,9 @@ describe('The reply worker', () => {
     const setUnavailable = breakableStore();
     const left: string[] = [];
     const telemetry = { ...noTelemetry, replyLeft: (outcome: string) => left.push(outcome) };
-    changeContext({ telemetry });
+    changeNeeds({ telemetry });
     const { reply } = await ask('#say Half\n#wait 1000', { replyDeadlineMs: 1500 });
-    await start();
+    await start(scriptedModel, { attemptsMax: 1 });
     await until(reply, ({ content }) => content === 'Half');
     setUnavailable(true);
     await until(
@@ -264,7 +263,7 @@ describe('The reply worker', () => {
     setUnavailable(false);
     assert.equal((await reply()).status, 'in_progress');
     world.clock.pass(1500);
-    assert.equal((await tendReplies(context, 0)).failed.length, 1);
+    assert.equal((await tendReplies(needs, 0)).failed.length, 1);
   });
 
   it('aborts the model of a reply that is past its deadline', async () => {
@@ -273,7 +272,7 @@ describe('The reply worker', () => {
     await start(model);
     await until(async () => seen.begun, Boolean);
     world.clock.pass(50);
-    await tendReplies(context, 0);
+    await tendReplies(needs, 0);
     assert.equal(seen.aborted, 1);
     const { status, content } = await reply();
     assert.deepEqual([status, content], ['failed', failedReplyContent]);

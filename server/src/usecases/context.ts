@@ -10,7 +10,7 @@ import type { Principal, UserPrincipal } from '../domain/principal.ts';
 import type { RetentionMs } from '../domain/retention.ts';
 import type { IdentityProvider, KnownDevice } from '../domain/sign-in.ts';
 import type { Telemetry, Tracing } from '../domain/telemetry.ts';
-import type { ReplySignals } from '../replies/reply-signals.ts';
+import type { ReplySignals } from '../replies/index.ts';
 import type { Store } from '../storage/port/store.ts';
 import type { RequestRecorder } from './organization/request-recorder.ts';
 import type { Signals } from './signals.ts';

@@ -107,8 +107,7 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
     withinSeeds: 10,
     mutation: {
       node({ context: { replySignals } }) {
-        const { taker } = replySignals;
-        Object.defineProperty(replySignals, 'taker', { get: () => taker, set() {} });
+        Object.defineProperty(replySignals, 'worker', { get: () => undefined, set() {} });
       },
     },
   },

@@ -62,9 +62,10 @@ export class SimulatedNode {
       if (!isExpected) unexpected(err);
     };
     const log = { info() {}, warn() {}, error };
-    const settings = { concurrency, leaseMs };
-    const worker = role === 'all' ? await ReplyWorker.start(this.context, models, settings, log) : undefined;
-    const stopTending = keepTending(this.context, { worker, leaseMs, log });
+    const settings = { concurrency, leaseMs, attemptsMax: replyAttempts };
+    const needs = { ...this.context, log };
+    const worker = role === 'all' ? await ReplyWorker.start(needs, models, settings) : undefined;
+    const stopTending = keepTending(needs, leaseMs, worker);
     const stopRelaying = relaySignals(this.context);
     this.#stops = [stopTending, async () => worker?.stop(), stopRelaying];
   }

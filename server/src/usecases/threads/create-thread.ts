@@ -63,20 +63,9 @@ async function createWithReply(
   authority: PersonAuthority,
   thread: NewThread,
 ): ReturnType<Context['store']['createThread']> {
-  const slot = replySignals.taker.reserve(organizationId);
-  const { id: threadId, replyId: messageId, accountId, traceId, prompt, replyDeadlineMs } = thread;
-  const claim = slot && { ...slot.claim, organizationId, threadId, messageId };
-  try {
-    const result = await store.createThread(organizationId, { ...thread, claim: slot?.claim }, authority);
-    if (result === 'unauthorized' || result.outcome !== 'created') slot?.take();
-    else if (claim) {
-      const reply = { ...claim, accountId, traceId, attempts: 0, remainingMs: replyDeadlineMs };
-      slot.take({ reply, prompt });
-    } else replySignals.replyWaiting();
-    return result;
-  } catch (error) {
-    // The thread may have been created although the call failed.
-    if (claim) slot.abandon(claim);
-    throw error;
-  }
+  const claimed = replySignals.worker?.createThread(organizationId, thread, authority);
+  if (claimed !== undefined) return claimed;
+  const result = await store.createThread(organizationId, thread, authority);
+  if (result !== 'unauthorized' && result.outcome === 'created') replySignals.replyWaiting();
+  return result;
 }

@@ -2,7 +2,7 @@ import { threadNotFound } from '../../domain/errors.ts';
 import type { OrganizationId, ThreadId } from '../../domain/id.ts';
 import type { Message } from '../../domain/message.ts';
 import { isRunning } from '../../domain/reply.ts';
-import type { ReplySignals } from '../../replies/reply-signals.ts';
+import type { ReplySignals } from '../../replies/index.ts';
 import type { Store, ThreadHead } from '../../storage/port/store.ts';
 import type { Signals } from '../signals.ts';
 import { createWakeup, type Timers } from '../timers.ts';
