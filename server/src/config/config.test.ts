@@ -197,7 +197,7 @@ describe('readConfig', () => {
     const most = Number.MAX_SAFE_INTEGER;
     const read = (quota: number) => readConfig({ SKEIN_DAILY_QUOTA: String(quota) }).limits.dailyQuota;
     assert.equal(read(most), most);
-    assert.throws(() => read(most + 1), new RegExp(`from 0 to ${most}, not '${most + 1}'`));
+    assert.throws(() => read(most + 1), new RegExp(`from 0 to ${most}, got '${most + 1}'`));
   });
 
   it('accepts a mail server with its sender, and requires TLS for another machine', () => {

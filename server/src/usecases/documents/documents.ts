@@ -74,7 +74,7 @@ export function sweepDocuments({ store }: Context): Promise<number> {
 }
 
 function overBudget(most: string): UnreadableDocument {
-  return new UnreadableDocument(`does not fit: the organization can store ${most}. Remove documents first`);
+  return new UnreadableDocument(`exceeds the organization's limit of ${most}. Remove documents first`);
 }
 
 const nameLengthMax = fixed.documentNameLengthMax.default;

@@ -115,7 +115,7 @@ export async function findPurgedPerson(
 ): Promise<PurgedPerson> {
   const address = normalizeEmail(email);
   const userId = address && (await store.findUser(address));
-  if (!address || !userId) throw notFound(`${email} is unknown: no data of this person is stored.`);
+  if (!address || !userId) throw notFound(`No data is stored for ${email}.`);
   return { userId, email: address, mailCounters: mailCounters(address, sha256) };
 }
 
