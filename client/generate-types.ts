@@ -35,12 +35,12 @@ async function generateTypes({ paths, components }: Schema): Promise<string> {
     ThreadMessage,
     ThreadStatus,
     Failure,
-    CreateThreadBody: bodyOf(many.post),
-    CreatedThread: answerOf(many.post, 201),
-    ThreadPage: answerOf(many.get, 200),
-    ThreadWithMessages: answerOf(one.get, 200),
-    RenamedThread: answerOf(one.patch, 200),
-    DeletedThread: answerOf(one.delete, 200),
+    CreateThreadBody: readBody(many.post),
+    CreatedThread: readResponse(many.post, 201),
+    ThreadPage: readResponse(many.get, 200),
+    ThreadWithMessages: readResponse(one.get, 200),
+    RenamedThread: readResponse(one.patch, 200),
+    DeletedThread: readResponse(one.delete, 200),
   };
   const text = await compile(forTypes({ title: 'Root', type: 'object', definitions }), 'Root', {
     additionalProperties: false,
@@ -64,11 +64,11 @@ function laidOut(text: string): string {
   return execFileSync(biome, ['format', `--stdin-file-path=${file}`], { input: text, encoding: 'utf8' });
 }
 
-function bodyOf(operation: Schema): Schema {
+function readBody(operation: Schema): Schema {
   return operation.requestBody.content['application/json'].schema;
 }
 
-function answerOf(operation: Schema, status: number): Schema {
+function readResponse(operation: Schema, status: number): Schema {
   return operation.responses[status].content['application/json'].schema;
 }
 

@@ -2,7 +2,7 @@ import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildOnce } from '../build-once.ts';
 import { base, linkedFiles } from './src/pages.ts';
-import { policyOf } from './src/policy.ts';
+import { buildPolicy } from './src/policy.ts';
 
 const folder = import.meta.dirname;
 
@@ -22,5 +22,5 @@ await buildOnce(folder, async (fresh) => {
   for (const { file, url } of linkedFiles(repository))
     cpSync(join(repository, file), join(fresh, url.slice(base.length)));
   // Sent with every page: server/src/http/pages.ts.
-  writeFileSync(join(fresh, '.policy'), policyOf(fresh));
+  writeFileSync(join(fresh, '.policy'), buildPolicy(fresh));
 });

@@ -6,7 +6,7 @@ import {
   UnauthorizedError,
   UnexpectedResponseError,
 } from './errors.ts';
-import { baseHeaders, exchange, type Fetch, nameOf } from './exchange.ts';
+import { baseHeaders, describeRequest, exchange, type Fetch } from './exchange.ts';
 import { asObject, asText, type BufferedResponse, failureIn, retryAfter, unexpected } from './response.ts';
 import { type RetryRules, withRetries } from './retries.ts';
 import { rejectWhenAborted, withTimeLimit } from './time-limits.ts';
@@ -90,7 +90,7 @@ export class AccessTokens implements Credential {
 
   async #fetchToken(signal: AbortSignal): Promise<Token> {
     const { tokenUrl: url, clientId, clientSecret, fetch, timeoutMs, attemptTimeoutMs } = this.#settings;
-    const request = nameOf('POST', url);
+    const request = describeRequest('POST', url);
     const headers = baseHeaders(this.#settings.userAgent);
     headers.set('content-type', 'application/x-www-form-urlencoded');
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };

@@ -23,7 +23,7 @@ export async function exchange(
   { method, url, headers, body, timeoutMs }: Outgoing,
   signal: AbortSignal,
 ): Promise<BufferedResponse | ConnectionError> {
-  const request = nameOf(method, url);
+  const request = describeRequest(method, url);
   try {
     return await withTimeLimit({ signal, timeoutMs }, request, async (limited) =>
       readResponse(
@@ -40,7 +40,7 @@ export async function exchange(
     );
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    const reason = error instanceof TimeoutError ? `timed out after ${timeoutMs} ms` : reasonOf(error);
+    const reason = error instanceof TimeoutError ? `timed out after ${timeoutMs} ms` : describeFailure(error);
     return new ConnectionError(`${request} got no response: ${reason}.`, {
       code: 'CONNECTION',
       cause: error,
@@ -49,14 +49,14 @@ export async function exchange(
 }
 
 /** The request as it appears in errors, without its query, which may contain personal data. */
-export function nameOf(method: string, url: string): string {
+export function describeRequest(method: string, url: string): string {
   return `${method} ${url.split('?')[0]}`;
 }
 
 /** Finds the innermost cause, because `fetch failed` alone does not help. */
-function reasonOf(error: unknown): string {
+function describeFailure(error: unknown): string {
   const { cause, code, message } = (error ?? {}) as { cause?: unknown; code?: unknown; message?: unknown };
-  if (cause instanceof Error && cause !== error) return reasonOf(cause);
+  if (cause instanceof Error && cause !== error) return describeFailure(cause);
   const known = [code, message].filter((part) => typeof part === 'string' && part !== '');
   return known.length === 0 ? String(error) : known.join(', ').replace(/\.$/, '');
 }

@@ -75,7 +75,7 @@ async function watch(
     const reply = replyAmong(thread, messages, wanted);
     wanted = reply.id;
     report(reply);
-    if (ended.has(reply.status)) return outcomeOf(thread, messages, reply);
+    if (ended.has(reply.status)) return readOutcome(thread, messages, reply);
     const tookMs = performance.now() - startedAt;
     // A service that claims to have waited but did not is not asked again immediately.
     unheld = held && tookMs >= seconds * 500 ? 0 : unheld + 1;
@@ -94,7 +94,7 @@ function replyAmong(thread: Thread, messages: ThreadMessage[], wanted: string | 
   });
 }
 
-function outcomeOf(thread: Thread, messages: ThreadMessage[], reply: ThreadMessage): Reply {
+function readOutcome(thread: Thread, messages: ThreadMessage[], reply: ThreadMessage): Reply {
   if (reply.status !== 'completed') throw new ReplyFailedError(thread, messages, reply);
   return {
     thread,

@@ -18,7 +18,7 @@ export interface BufferedResponse {
   readonly text: string;
 }
 
-const classOf = new Map<unknown, typeof SkeinError>([
+const errorClasses = new Map<unknown, typeof SkeinError>([
   ['INVALID_PARAMS', InvalidParamsError],
   ['UNAUTHORIZED', UnauthorizedError],
   ['FORBIDDEN', ForbiddenError],
@@ -30,14 +30,14 @@ const classOf = new Map<unknown, typeof SkeinError>([
 const bodyBytesMax = 128 * 1024 * 1024;
 
 export async function readResponse(response: Response): Promise<BufferedResponse> {
-  const { text, isWhole } = await textOf(response);
+  const { text, isWhole } = await readText(response);
   // The part that was read may itself be valid JSON, for example if endless blanks follow a page.
   const body = isWhole ? parse(text) : undefined;
   return { status: response.status, headers: response.headers, body, text };
 }
 
 /** The text of a response, cut off after `bodyBytesMax`. */
-async function textOf(response: Response): Promise<{ text: string; isWhole: boolean }> {
+async function readText(response: Response): Promise<{ text: string; isWhole: boolean }> {
   // Some implementations of `fetch` have no streams, or streams of Node.js.
   const reader = response.body?.getReader?.();
   if (reader === undefined) return { text: await response.text(), isWhole: true };
@@ -64,7 +64,7 @@ export function failureIn(response: BufferedResponse, request: string): SkeinErr
   if (code === 'RATE_LIMITED') {
     return new RateLimitedError(message, { code, status, traceId, retryAfterSeconds: retryAfter(headers) });
   }
-  return new (classOf.get(code) ?? SkeinError)(message, { code, status, traceId });
+  return new (errorClasses.get(code) ?? SkeinError)(message, { code, status, traceId });
 }
 
 /** For responses that did not come from the service. The message shows the first words, which often name the sender. */

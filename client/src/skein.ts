@@ -67,12 +67,12 @@ export class Skein {
       userAgent: options.userAgent ?? `skein-client/${version}`,
     };
     const baseUrl = checkedUrl('baseUrl', options.baseUrl).replace(/\/api\/v1$/, '');
-    const credential = credentialOf(options, baseUrl, settings);
+    const credential = chooseCredential(options, baseUrl, settings);
     this.threads = new Threads(new Transport({ ...settings, baseUrl, credential }), replyTimeoutMs);
   }
 }
 
-function credentialOf(
+function chooseCredential(
   { apiKey, clientId, clientSecret, authUrl }: SkeinOptions,
   baseUrl: string,
   settings: Omit<ConstructorParameters<typeof AccessTokens>[0], 'tokenUrl' | 'clientId' | 'clientSecret'>,

@@ -87,7 +87,7 @@ export class Threads {
   /** Renames a thread, which moves it to the top of lists. Only its creator can. */
   async rename(id: string, title: string, options: CallOptions = {}): Promise<Thread> {
     const response = await this.#transport.request(
-      { method: 'PATCH', path: pathOf(id), body: { title }, isExpected: hasThread },
+      { method: 'PATCH', path: buildPath(id), body: { title }, isExpected: hasThread },
       options,
     );
     return (response.body as RenamedThread).thread;
@@ -103,7 +103,7 @@ export class Threads {
         ? { ...response, status: 200, body: { id, deleted: true } satisfies DeletedThread }
         : response;
     const response = await this.#transport.request(
-      { method: 'DELETE', path: pathOf(id), isExpected: isDeleted, afterLostAttempt },
+      { method: 'DELETE', path: buildPath(id), isExpected: isDeleted, afterLostAttempt },
       options,
     );
     return response.body as DeletedThread;
@@ -155,7 +155,7 @@ export class Threads {
     const prefer = seconds > 0 ? `wait=${seconds}` : undefined;
     const headers = { prefer, 'if-none-match': etag };
     return this.#transport.request(
-      { method: 'GET', path: pathOf(id), headers, isExpected: hasMessages, holdMs: seconds * 1000 },
+      { method: 'GET', path: buildPath(id), headers, isExpected: hasMessages, holdMs: seconds * 1000 },
       options,
     );
   }
@@ -188,7 +188,7 @@ function isMessage({ id, role, content, steps, sources }: Readonly<Record<string
   );
 }
 
-function pathOf(id: string): string {
+function buildPath(id: string): string {
   // Such an id would change the path of the URL.
   if (id === '' || id === '.' || id === '..') throw new TypeError(`'${id}' is not a thread id.`);
   return `/threads/${encodeURIComponent(id)}`;

@@ -1,6 +1,6 @@
 import type { BearerToken, Credential } from './credential.ts';
 import { ConnectionError } from './errors.ts';
-import { baseHeaders, exchange, type Fetch, nameOf } from './exchange.ts';
+import { baseHeaders, describeRequest, exchange, type Fetch } from './exchange.ts';
 import { asObject, type BufferedResponse, failureIn, unexpected } from './response.ts';
 import { type Attempt, type RetryRules, withRetries } from './retries.ts';
 import { withTimeLimit } from './time-limits.ts';
@@ -48,7 +48,7 @@ export class Transport {
   /** Returns a successful response of the service, or throws. */
   async request(call: Call, options: CallOptions): Promise<BufferedResponse> {
     const url = this.#urlOf(call);
-    const request = nameOf(call.method, url);
+    const request = describeRequest(call.method, url);
     const { timeoutMs = this.#settings.timeoutMs + (call.holdMs ?? 0), signal } = options;
     const deadline = performance.now() + timeoutMs;
     let lost = false;

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { linkedFiles, readPages, resolveLink, slugOf, withUrls } from './pages.ts';
+import { linkedFiles, readPages, resolveLink, toSlug, withUrls } from './pages.ts';
 
 describe('Pages', () => {
   const repository = mkdtempSync(join(tmpdir(), 'skein-pages-'));
@@ -29,9 +29,9 @@ describe('Pages', () => {
       'docs/decisions/README.md',
       'docs/decisions/0001-a.md',
     ];
-    assert.deepEqual(slugs.map(slugOf), ['index', 'errors', 'decisions', 'decisions/0001-a']);
+    assert.deepEqual(slugs.map(toSlug), ['index', 'errors', 'decisions', 'decisions/0001-a']);
     const beside = ['README.md', 'ARCHITECTURE.md', 'bench/README.md', 'examples/bot/README.md'];
-    assert.deepEqual(beside.map(slugOf), [
+    assert.deepEqual(beside.map(toSlug), [
       'project/readme',
       'project/architecture',
       'project/bench',

@@ -36,14 +36,14 @@ export function readPages(repository: string): Page[] {
     .sort()
     .map((file) => {
       const { title, body } = splitTitle(file, readFileSync(join(repository, file), 'utf8'));
-      return { file, slug: slugOf(file), title, body };
+      return { file, slug: toSlug(file), title, body };
     });
   const body = referencePage(repository);
   return [...pages, { file: reference, slug: 'reference', title: 'API reference', body }];
 }
 
 /** `docs/errors.md` is `errors`, `docs/decisions/README.md` is `decisions`, and `bench/README.md` is `project/bench`. */
-export function slugOf(file: string): string {
+export function toSlug(file: string): string {
   if (file === 'docs/README.md') return 'index';
   const [folder, name] = [dirname(file), basename(file, '.md').toLowerCase()];
   if (folder === '.') return `project/${name}`;
@@ -81,7 +81,7 @@ export function resolveLink(repository: string, from: string, link: string): Tar
     const name = shownAsTheyAre.includes(extname(file)) ? file : `${file}.txt`;
     return { url: `${base}/${filesFolder}/${name}`, copied: file };
   }
-  const slug = slugOf(file);
+  const slug = toSlug(file);
   return { url: `${base}/${slug === 'index' ? '' : `${slug}/`}${hash}` };
 }
 

@@ -9,7 +9,7 @@ const inlineStyle = /<style[^>]*>([\s\S]*?)<\/style>/g;
  * The content security policy of a built site. It allows only the inline code that was built into the pages. Astro's own
  * policy leaves out scripts that Starlight marks as inline.
  */
-export function policyOf(built: string): string {
+export function buildPolicy(built: string): string {
   const pages = globSync('**/*.html', { cwd: built }).map((file) => readFileSync(join(built, file), 'utf8'));
   return [
     "default-src 'none'",

@@ -79,7 +79,7 @@ function describe(method: string, path: string, operation: Operation): string {
             parameters.map((one) => [
               `\`${one.name}\``,
               one.in,
-              typeOf(one.schema),
+              describeType(one.schema),
               [one.required ? 'Required.' : '', one.description, limits(one.schema)]
                 .filter(Boolean)
                 .join(' '),
@@ -113,7 +113,7 @@ function properties({ properties = {}, required = [] }: Schema): string {
     ['Property', 'Type', ''],
     Object.entries(properties).map(([name, schema]) => [
       `\`${name}\``,
-      typeOf(schema),
+      describeType(schema),
       [required.includes(name) ? '' : 'Optional.', schema.description, limits(schema)]
         .filter(Boolean)
         .join(' '),
@@ -121,15 +121,15 @@ function properties({ properties = {}, required = [] }: Schema): string {
   );
 }
 
-function typeOf({ $ref, type, format, anyOf, items, enum: values, const: value }: Schema): string {
+function describeType({ $ref, type, format, anyOf, items, enum: values, const: value }: Schema): string {
   if ($ref !== undefined) {
     const name = $ref.split('/').at(-1)!;
     return `[${name}](#${name.toLowerCase()})`;
   }
   if (value !== undefined) return `\`${value}\``;
   if (values !== undefined) return values.map((one) => `\`${one}\``).join(', ');
-  if (anyOf !== undefined) return anyOf.map(typeOf).join(' or ');
-  if (items !== undefined) return `array of ${typeOf(items)}`;
+  if (anyOf !== undefined) return anyOf.map(describeType).join(' or ');
+  if (items !== undefined) return `array of ${describeType(items)}`;
   return format === 'date-time' ? 'time (ISO 8601)' : (type ?? 'any');
 }
 

@@ -110,7 +110,7 @@ async function send(
     const either = AbortSignal.any(signal ? [signal, limit.signal] : [limit.signal]);
     const response = await fetch(url, { ...init, signal: either });
     const text = await response.text();
-    return { response, json: jsonOf(text) };
+    return { response, json: parseJson(text) };
   } catch (error) {
     if (signal?.aborted) throw error;
     throw unreachable();
@@ -119,7 +119,7 @@ async function send(
   }
 }
 
-function jsonOf(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

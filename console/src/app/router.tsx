@@ -20,7 +20,7 @@ import {
 import { queryClient } from '../api/query-client.ts';
 import { ApiError } from '../api/request.ts';
 import { FailedPage, FailedWithoutShell, NotFound, NotFoundPage, PendingPage } from './fallback-pages.tsx';
-import { auditFilters, filtersOf, requestFilters } from './log-search.ts';
+import { auditFilters, readFilters, requestFilters } from './log-search.ts';
 import { safeReturn } from './safe-return.ts';
 import { currentOrganization, switchOrganization } from './session.tsx';
 import { Shell } from './shell.tsx';
@@ -162,13 +162,13 @@ async function openInItsOrganization(
     await load(currentOrganization(session).id);
   } catch (error) {
     if (!isNotFound(error) || preload) throw error;
-    const organizationId = await organizationOf(id);
+    const organizationId = await findOrganization(id);
     await load(organizationId);
     switchOrganization(organizationId);
   }
 }
 
-async function organizationOf(id: string): Promise<string> {
+async function findOrganization(id: string): Promise<string> {
   try {
     return (await readHome(id)).organizationId;
   } catch (error) {
@@ -216,13 +216,13 @@ const settingPages = [
   createRoute({
     ...inSettings,
     path: '/requests',
-    validateSearch: filtersOf(requestFilters),
+    validateSearch: readFilters(requestFilters),
     component: lazyRouteComponent(() => import('../settings/requests-page.tsx'), 'RequestsPage'),
   }),
   createRoute({
     ...inSettings,
     path: '/audit',
-    validateSearch: filtersOf(auditFilters),
+    validateSearch: readFilters(auditFilters),
     component: lazyRouteComponent(() => import('../settings/audit-page.tsx'), 'AuditPage'),
   }),
 ] as const;

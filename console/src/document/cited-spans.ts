@@ -13,9 +13,9 @@ const closestMin = 0.35;
 
 /** The sentences of a passage that a citation is about. A reply may quote them or put them in its own words. */
 export function citedSpans(text: string, cited: string): Span[] {
-  const words = wordsOf(cited);
+  const words = extractWords(cited);
   if (words.size === 0) return [];
-  const scored = unitsOf(text).map((pieces) => ({ pieces, share: shareOf(pieces, words) }));
+  const scored = splitUnits(text).map((pieces) => ({ pieces, share: measureShare(pieces, words) }));
   const closest = scored.reduce((best, { share }) => Math.max(best, share), 0);
   const least = closest >= shareMin ? shareMin : Math.max(closest, closestMin);
   return scored
@@ -27,27 +27,27 @@ export function citedSpans(text: string, cited: string): Span[] {
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
 
 /** Sentences, list items and table rows. A row consists of its cells. */
-function unitsOf(text: string): Piece[][] {
+function splitUnits(text: string): Piece[][] {
   return passageBlocks(text).flatMap((block) => {
     if (block.kind === 'table') return block.rows.map((row) => [...row]);
     if (block.kind === 'code') return [];
-    return (block.kind === 'list' ? block.items : [block.piece]).flatMap(sentencesOf);
+    return (block.kind === 'list' ? block.items : [block.piece]).flatMap(splitSentences);
   });
 }
 
-function sentencesOf({ text, start }: Piece): Piece[][] {
+function splitSentences({ text, start }: Piece): Piece[][] {
   return [...sentences.segment(text)].map(({ segment, index }) => [
     { text: segment.trimEnd(), start: start + index },
   ]);
 }
 
 /** The share of the unit's words that are among `words`. A unit of one or two words is too short to tell. */
-function shareOf(pieces: readonly Piece[], words: ReadonlySet<string>): number {
-  const own = wordsOf(pieces.map(({ text }) => text).join(' '));
+function measureShare(pieces: readonly Piece[], words: ReadonlySet<string>): number {
+  const own = extractWords(pieces.map(({ text }) => text).join(' '));
   if (own.size < 3) return 0;
   return [...own].filter((word) => words.has(word)).length / own.size;
 }
 
-function wordsOf(text: string): Set<string> {
+function extractWords(text: string): Set<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu));
 }

@@ -19,18 +19,18 @@ const rule = /^\|(?: *:?-+:? *\|)+$/;
 
 /** The blocks of a passage, in order. */
 export function passageBlocks(text: string): Block[] {
-  const lines = linesOf(text);
+  const lines = splitLines(text);
   const blocks: Block[] = [];
   for (let at = 0; at < lines.length; ) {
     const end = endOfBlock(lines, at);
-    const block = blockOf(text, lines.slice(at, end));
+    const block = parseBlock(text, lines.slice(at, end));
     if (block !== undefined) blocks.push(block);
     at = end;
   }
   return blocks;
 }
 
-function linesOf(text: string): Piece[] {
+function splitLines(text: string): Piece[] {
   let start = 0;
   return text.split('\n').map((line) => {
     const piece = { text: line, start };
@@ -41,7 +41,7 @@ function linesOf(text: string): Piece[] {
 
 type LineKind = 'blank' | 'fence' | 'row' | 'item' | 'text';
 
-function kindOf({ text }: Piece): LineKind {
+function classifyLine({ text }: Piece): LineKind {
   if (text.trim() === '') return 'blank';
   if (text.startsWith('```')) return 'fence';
   if (text.startsWith('|')) return 'row';
@@ -55,20 +55,20 @@ function closes({ text }: Piece, opening: Piece): boolean {
 
 /** Lines of the same kind are one block. Code ends with its closing fence, or with the passage. */
 function endOfBlock(lines: readonly Piece[], at: number): number {
-  const kind = kindOf(lines[at]!);
+  const kind = classifyLine(lines[at]!);
   if (kind === 'fence') {
     const close = lines.findIndex((line, index) => index > at && closes(line, lines[at]!));
     return close < 0 ? lines.length : close + 1;
   }
-  const next = lines.findIndex((line, index) => index > at && kindOf(line) !== kind);
+  const next = lines.findIndex((line, index) => index > at && classifyLine(line) !== kind);
   return next < 0 ? lines.length : next;
 }
 
-function blockOf(text: string, lines: readonly Piece[]): Block | undefined {
+function parseBlock(text: string, lines: readonly Piece[]): Block | undefined {
   const [first] = lines as [Piece];
   const last = lines.at(-1)!;
   const whole = { text: text.slice(first.start, last.start + last.text.length), start: first.start };
-  switch (kindOf(first)) {
+  switch (classifyLine(first)) {
     case 'blank':
       return undefined;
     case 'fence': {
@@ -80,7 +80,7 @@ function blockOf(text: string, lines: readonly Piece[]): Block | undefined {
     case 'item':
       return { kind: 'list', items: lines.map(withoutMarker) };
     case 'row': {
-      const rows = lines.filter((line) => !rule.test(line.text.trim())).map(cellsOf);
+      const rows = lines.filter((line) => !rule.test(line.text.trim())).map(splitCells);
       const hasHeader = lines[1] !== undefined && rule.test(lines[1].text.trim());
       return { kind: 'table', header: hasHeader ? rows[0]! : [], rows: hasHeader ? rows.slice(1) : rows };
     }
@@ -95,7 +95,7 @@ function withoutMarker({ text, start }: Piece): Piece {
 }
 
 /** `| a | b \| c |` has two cells. */
-function cellsOf({ text, start }: Piece): Piece[] {
+function splitCells({ text, start }: Piece): Piece[] {
   return [...text.matchAll(/\|((?:[^|\\]|\\.)*)(?=\|)/g)].map(({ 1: cell = '', index }) => {
     const trimmed = cell.trim();
     return { text: trimmed, start: start + index + 1 + cell.indexOf(trimmed) };

@@ -7,7 +7,7 @@ export type LoadedPassages = ReturnType<typeof usePassages>['loaded'];
 
 /** Loads a document page by page, around the passage `target`. */
 export function usePassages(organizationId: string, document: Json<'openedDocument'>, target: number) {
-  const [start, setStart] = useState(pageOf(target));
+  const [start, setStart] = useState(findPage(target));
   const query = useInfiniteQuery(passagesOptions(organizationId, document, start));
   const pages = query.data?.pages ?? [];
   const first = (query.data?.pageParams[0] as number | undefined) ?? start;
@@ -15,8 +15,8 @@ export function usePassages(organizationId: string, document: Json<'openedDocume
   // A jump to a part that is not loaded starts over there, instead of loading everything in between.
   const isTargetLoaded = target >= first && target < first + passages.length;
   const hasTarget = target < document.passages;
-  if (!isTargetLoaded && hasTarget && query.data !== undefined && start !== pageOf(target)) {
-    setStart(pageOf(target));
+  if (!isTargetLoaded && hasTarget && query.data !== undefined && start !== findPage(target)) {
+    setStart(findPage(target));
   }
   const { fetchNextPage, fetchPreviousPage, refetch } = query;
   const loaded = {
@@ -34,6 +34,6 @@ export function usePassages(organizationId: string, document: Json<'openedDocume
   return { loaded, isTargetLoaded };
 }
 
-function pageOf(position: number): number {
+function findPage(position: number): number {
   return position - (position % passagesPerPage);
 }

@@ -43,11 +43,11 @@ function Request({ request, onReveal }: RequestProps) {
   const { id, name, owner, mine, state, requestedAt } = request;
   const isAdmin = useOrganization().role === 'admin';
   const change = useChange();
-  const pathOf = (action: 'approve' | 'decline') => `/key-requests/${id}/${action}`;
+  const buildPath = (action: 'approve' | 'decline') => `/key-requests/${id}/${action}`;
   const sent = change.isPending ? change.variables.path : undefined;
   const send = (action: 'approve' | 'decline') =>
     change.mutate(
-      { method: 'POST', path: pathOf(action) },
+      { method: 'POST', path: buildPath(action) },
       { onSuccess: () => announce(action === 'approve' ? `Approved ${name}` : `Declined ${name}`) },
     );
   return (
@@ -68,16 +68,16 @@ function Request({ request, onReveal }: RequestProps) {
             <>
               <Button
                 size="xs"
-                loading={sent === pathOf('approve')}
-                disabled={sent === pathOf('decline')}
+                loading={sent === buildPath('approve')}
+                disabled={sent === buildPath('decline')}
                 onClick={() => send('approve')}
                 aria-label={`Approve ${name}`}
               >
                 Approve
               </Button>
               <RowButton
-                loading={sent === pathOf('decline')}
-                disabled={sent === pathOf('approve')}
+                loading={sent === buildPath('decline')}
+                disabled={sent === buildPath('approve')}
                 onClick={() => send('decline')}
                 aria-label={`Decline ${name}`}
               >

@@ -26,7 +26,7 @@ export function KeysPage() {
   const filter = useRowFilter(list.data?.keys, {
     noun: 'key',
     placeholder: 'Filter by name, key, owner or state',
-    textOf: (key) => [key.name, key.hint, scopeOf(key), ownerOf(key), stateOf(key)].join(' '),
+    textOf: (key) => [key.name, key.hint, formatScope(key), formatOwner(key), describeState(key)].join(' '),
   });
   const [creating, setCreating] = useState(false);
   const [revoked, setRevoked] = useState<Json<'key'> | null>(null);
@@ -81,7 +81,7 @@ export function KeysPage() {
       <Dialog
         opened={rotated !== null}
         onClose={() => setRotated(null)}
-        title={rotated && `Rotate ${nameOf(rotated)}`}
+        title={rotated && `Rotate ${formatName(rotated)}`}
         secret
       >
         {rotated !== null && <RotateKey rotated={rotated} onClose={() => setRotated(null)} />}
@@ -89,7 +89,7 @@ export function KeysPage() {
       <Confirm
         opened={revoked !== null}
         onClose={() => setRevoked(null)}
-        title={revoked === null ? '' : `Revoke ${nameOf(revoked)}?`}
+        title={revoked === null ? '' : `Revoke ${formatName(revoked)}?`}
         confirmLabel="Revoke"
         destructive
         onConfirm={() => change.mutateAsync({ method: 'POST', path: `/keys/${revoked?.id}/revoke` })}
@@ -143,11 +143,11 @@ function columns(
     { heading: 'Key', cell: ({ hint }) => <Code>{hint}</Code> },
     {
       heading: 'Scope',
-      cell: (key) => <span className={classes.whole}>{scopeOf(key)}</span>,
+      cell: (key) => <span className={classes.whole}>{formatScope(key)}</span>,
     },
     {
       heading: 'Owner',
-      cell: (key) => <Email address={ownerOf(key)} />,
+      cell: (key) => <Email address={formatOwner(key)} />,
     },
     {
       heading: 'Created',
@@ -170,11 +170,11 @@ function columns(
         isLive(key) && (
           <Group gap="xs" wrap="nowrap" justify="flex-end">
             {key.rotatable && (
-              <RowButton aria-label={`Rotate ${nameOf(key)}`} onClick={() => rotate(key)}>
+              <RowButton aria-label={`Rotate ${formatName(key)}`} onClick={() => rotate(key)}>
                 Rotate
               </RowButton>
             )}
-            <RowButton aria-label={`Revoke ${nameOf(key)}`} onClick={() => revoke(key)}>
+            <RowButton aria-label={`Revoke ${formatName(key)}`} onClick={() => revoke(key)}>
               Revoke
             </RowButton>
           </Group>
@@ -187,21 +187,21 @@ function isLive({ revokedAt }: Json<'key'>): boolean {
   return revokedAt === null || Date.parse(revokedAt) > Date.now();
 }
 
-function scopeOf({ scope }: Json<'key'>): string {
+function formatScope({ scope }: Json<'key'>): string {
   return scope === 'personal' ? 'Personal' : 'Org-wide';
 }
 
-function ownerOf({ owner }: Json<'key'>): string {
+function formatOwner({ owner }: Json<'key'>): string {
   return owner ?? 'The organization';
 }
 
-function stateOf(key: Json<'key'>): 'Active' | 'Valid until' | 'Revoked' {
+function describeState(key: Json<'key'>): 'Active' | 'Valid until' | 'Revoked' {
   if (key.revokedAt === null) return 'Active';
   return isLive(key) ? 'Valid until' : 'Revoked';
 }
 
 function State(key: Json<'key'>) {
-  const state = stateOf(key);
+  const state = describeState(key);
   if (key.revokedAt === null) return <StateBadge color="teal">{state}</StateBadge>;
   if (isLive(key)) {
     return (
@@ -217,6 +217,6 @@ function State(key: Json<'key'>) {
   );
 }
 
-function nameOf({ name, hint }: Json<'key'>): string {
+function formatName({ name, hint }: Json<'key'>): string {
   return name === '' ? hint : name;
 }

@@ -25,7 +25,7 @@ export function MembersPage() {
   const filter = useRowFilter(list.data?.members, {
     noun: 'member',
     placeholder: 'Filter by email, role or state',
-    textOf: (member) => `${member.email} ${member.role} ${stateOf(member)}`,
+    textOf: (member) => `${member.email} ${member.role} ${describeState(member)}`,
   });
   const sendsMail = list.data?.sendsMail === true;
   const [inviting, setInviting] = useState(false);
@@ -195,7 +195,7 @@ function Address({ id, email }: Json<'member'>) {
 
 type ShownState = 'Service account' | 'Active' | 'Not delivered' | 'Invited' | 'Not joined';
 
-function stateOf({ service, state, mailState }: Json<'member'>): ShownState {
+function describeState({ service, state, mailState }: Json<'member'>): ShownState {
   if (service) return 'Service account';
   if (state === 'active') return 'Active';
   if (state === 'expired') return 'Not joined';
@@ -211,16 +211,16 @@ const stateColors: Readonly<Record<ShownState, string>> = {
 };
 
 function MemberState(member: Json<'member'>) {
-  const state = stateOf(member);
+  const state = describeState(member);
   return (
-    <StateBadge color={stateColors[state]} title={detailOf(state, member.invitedUntil)}>
+    <StateBadge color={stateColors[state]} title={formatDetail(state, member.invitedUntil)}>
       {state}
     </StateBadge>
   );
 }
 
 /** Active members may also have a link, to choose a new password. */
-function detailOf(state: ShownState, invitedUntil: string | null): string | undefined {
+function formatDetail(state: ShownState, invitedUntil: string | null): string | undefined {
   if (state === 'Not delivered')
     return 'The invitation couldn’t be delivered. Check the address, or resend it.';
   if (state === 'Not joined') return 'They have no valid link: it has expired, or none was created.';

@@ -25,7 +25,7 @@ export function toSeries(
   for (const count of counts) {
     const place = periods.indexOf(count.period);
     if (place === -1) continue;
-    const name = nameOf(count, dimension);
+    const name = nameSeries(count, dimension);
     const requests = all.get(name) ?? periods.map(() => 0);
     requests[place] = (requests[place] ?? 0) + count.requests;
     all.set(name, requests);
@@ -36,7 +36,7 @@ export function toSeries(
   return [...series.slice(0, seriesMax - 1), merge(series.slice(seriesMax - 1))];
 }
 
-function nameOf({ credential, operation, outcome }: Json<'usageCount'>, dimension: Dimension): string {
+function nameSeries({ credential, operation, outcome }: Json<'usageCount'>, dimension: Dimension): string {
   switch (dimension) {
     case 'outcome':
       return outcome === 'OK' ? successName : outcome;

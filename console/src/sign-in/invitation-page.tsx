@@ -31,7 +31,7 @@ export function InvitationPage() {
   });
   if (token === '' || isGone(reading.error)) return <Gone />;
   return (
-    <SignInLayout title={titleOf(reading.data)}>
+    <SignInLayout title={chooseTitle(reading.data)}>
       {reading.isError ? (
         <Failure
           error={reading.error}
@@ -51,7 +51,7 @@ export function InvitationPage() {
   );
 }
 
-function titleOf(invitation: Json<'invitation'> | undefined): string {
+function chooseTitle(invitation: Json<'invitation'> | undefined): string {
   if (invitation === undefined) return 'Opening your link';
   return invitation.resets ? 'Choose a new password' : `Join ${invitation.organization}`;
 }

@@ -7,8 +7,8 @@ import type { HtmlNode } from './reply-marks.ts';
 /** A block of code with its language and a copy button. */
 export function CodeBlock({ node }: { node: HtmlNode }) {
   const code = node.children?.find(({ tagName }) => tagName === 'code');
-  const text = textOf(code ?? node).replace(/\n$/, '');
-  const language = languageOf(code);
+  const text = readText(code ?? node).replace(/\n$/, '');
+  const language = readLanguage(code);
   const lines = useHighlighted(text, language);
   return (
     <figure className={classes.code}>
@@ -62,11 +62,11 @@ function Colored({ lines }: { lines: readonly CodeToken[][] }) {
   ]);
 }
 
-function textOf(node: HtmlNode): string {
-  return node.type === 'text' ? (node.value ?? '') : (node.children ?? []).map(textOf).join('');
+function readText(node: HtmlNode): string {
+  return node.type === 'text' ? (node.value ?? '') : (node.children ?? []).map(readText).join('');
 }
 
-function languageOf(code: HtmlNode | undefined): string | undefined {
+function readLanguage(code: HtmlNode | undefined): string | undefined {
   const names = code?.properties?.className;
   const name = Array.isArray(names) ? names.find((one) => String(one).startsWith('language-')) : undefined;
   return name === undefined ? undefined : String(name).slice('language-'.length);

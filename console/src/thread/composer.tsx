@@ -9,7 +9,7 @@ import { useDraft } from './draft.ts';
 
 interface ComposerProps {
   /**
-   * The key under which the draft is stored: see `draftNameOf`. For another draft, also give the component another
+   * The key under which the draft is stored: see `buildDraftName`. For another draft, also give the component another
    * `key`.
    */
   readonly draftName: string;

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { readStored, writeStored } from '../app/local-storage.ts';
 
 /** `threadId` is `new` for a thread that does not exist yet. */
-export function draftNameOf(userId: string, organizationId: string, threadId: string): string {
+export function buildDraftName(userId: string, organizationId: string, threadId: string): string {
   return `draft.${userId}.${organizationId}.${threadId}`;
 }
 

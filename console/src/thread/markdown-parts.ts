@@ -6,7 +6,7 @@ const definition = /^ {0,3}\[[^\]\n]+\]:/m;
 const beginning = /^(?:\p{L}|#{1,6} |\*\*)/u;
 
 /** The lines of a text, each with its end and without. A carriage return alone ends a line, too, as in Markdown. */
-function linesOf(text: string): Iterable<RegExpExecArray> {
+function splitLines(text: string): Iterable<RegExpExecArray> {
   return text.matchAll(/([^\r\n]*)(?:\r\n?|\n|$)/g);
 }
 
@@ -21,7 +21,7 @@ export function markdownParts(text: string): string[] {
   let at = 0;
   let isAfterBlank = false;
   let fence: string | undefined;
-  for (const [withEnd, line = ''] of linesOf(text)) {
+  for (const [withEnd, line = ''] of splitLines(text)) {
     if (fence === undefined && isAfterBlank && at - from >= partLengthMin && beginning.test(line)) {
       parts.push(text.slice(from, at));
       from = at;
@@ -56,7 +56,7 @@ export function isTooComplex(text: string): boolean {
   let fence: string | undefined;
   let marks = 0;
   let lines = 0;
-  for (const [, line = ''] of linesOf(text)) {
+  for (const [, line = ''] of splitLines(text)) {
     const isCode = fence !== undefined && isWithin(line, fence);
     fence = fenceAfter(line, fence);
     if (!isCode && deep.test(line)) return true;
@@ -94,22 +94,22 @@ export function fenceAfter(line: string, before: string | undefined): string | u
   const [, start = '', mark, rest] = fenceLine.exec(line) ?? [];
   if (mark === undefined) return open;
   if (open === undefined) return (/^ {0,3}$/.test(start) ? '' : start.replace(/[^ \t>]/g, ' ')) + mark;
-  const lead = leadOf(open);
-  const isThere = leadOf(start) === start && start.length <= lead.length + 3;
+  const lead = readLead(open);
+  const isThere = readLead(start) === start && start.length <= lead.length + 3;
   const isEnd = isThere && quotations(start) === quotations(lead) && rest?.trim() === '';
   return isEnd && mark.startsWith(open.slice(lead.length)) ? undefined : open;
 }
 
 /** Whether a line is in the same quotations and list items as a fence. The space after a `>` may be missing. */
 function isWithin(line: string, fence: string): boolean {
-  const needed = leadOf(fence).replace(/> $/, '>').split('>');
-  const lead = leadOf(line);
+  const needed = readLead(fence).replace(/> $/, '>').split('>');
+  const lead = readLead(line);
   const indents = lead.split('>');
   if (lead.length === line.length) return indents.length >= needed.length;
   return needed.every((indent, place) => (indents[place]?.length ?? -1) >= indent.length);
 }
 
-function leadOf(line: string): string {
+function readLead(line: string): string {
   return /^[ \t>]*/.exec(line)![0];
 }
 
@@ -121,7 +121,7 @@ function quotations(lead: string): number {
 export function headingLevels(text: string): string {
   const levels = new Set<number>();
   let fence: string | undefined;
-  for (const [, line = ''] of linesOf(text)) {
+  for (const [, line = ''] of splitLines(text)) {
     fence = fenceAfter(line, fence);
     const mark = fence === undefined ? /^ {0,3}(#{1,6}) /.exec(line)?.[1] : undefined;
     if (mark !== undefined) levels.add(mark.length);

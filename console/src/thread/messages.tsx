@@ -2,7 +2,7 @@ import { Suspense, useEffect, useMemo, useRef } from 'react';
 import type { Json } from '../api/contract.ts';
 import { type ExchangeProps, ExchangeView } from './exchange.tsx';
 import { MessagesSkeleton } from './thread-skeleton.tsx';
-import { exchangesOf } from './versions.ts';
+import { groupExchanges } from './versions.ts';
 
 interface MessagesProps {
   readonly view: Json<'threadView'>;
@@ -23,7 +23,7 @@ export function Messages(props: MessagesProps) {
 
 function MessageList({ view, clockAheadMs, onRetry, onEdit }: MessagesProps) {
   const list = useRef<HTMLDivElement>(null);
-  const exchanges = useMemo(() => exchangesOf(view.messages), [view.messages]);
+  const exchanges = useMemo(() => groupExchanges(view.messages), [view.messages]);
   useLatestPromptFirst(list, view.thread.mine);
   return (
     <div ref={list}>

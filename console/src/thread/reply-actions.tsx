@@ -6,7 +6,7 @@ import { CopyButton } from '../app/copy-button.tsx';
 import { Failure } from '../app/failure.tsx';
 import { RatingButtons } from './rating-buttons.tsx';
 import { replyMarkdown } from './thread-markdown.ts';
-import { isRunning, originOf } from './thread-state.ts';
+import { describeOrigin, isRunning } from './thread-state.ts';
 import { type VersionChoice, VersionPager } from './version-pager.tsx';
 import classes from './versions.module.css';
 
@@ -20,7 +20,7 @@ interface ReplyActionsProps {
 /** What people can do with a finished reply: page through its versions, copy, regenerate and rate it. */
 export function ReplyActions({ reply, version, onRetry }: ReplyActionsProps) {
   const { status, content } = reply;
-  const origin = originOf(reply);
+  const origin = describeOrigin(reply);
   const regenerating = useMutation({ mutationFn: async () => onRetry?.() });
   const hasText = content !== '' && status !== 'failed' && !isRunning(reply);
   if (!hasText && version.count === 1) return null;

@@ -30,7 +30,7 @@ export function ReplySteps({ reply, clockAheadMs }: ReplyStepsProps) {
         aria-controls={list}
       >
         <Chevron opened={opened} />
-        <span>{summaryOf(reply)}</span>
+        <span>{summarizeSteps(reply)}</span>
         {running && !opened && <Loader size={16} aria-hidden />}
       </UnstyledButton>
       <Collapse expanded={opened} id={list}>
@@ -102,7 +102,7 @@ function StepIcon({ isCurrent, isBroken }: { isCurrent: boolean; isBroken: boole
 }
 
 /** `4 steps · 3.2 s` */
-function summaryOf(reply: Json<'reply'>): string {
+function summarizeSteps(reply: Json<'reply'>): string {
   const count = counted(reply.steps.length, 'step');
   const endMs = totalMs(reply);
   return endMs === null ? count : `${count} · ${durationText(endMs)}`;

@@ -122,7 +122,7 @@ function ReplySources({ sources }: { sources: readonly Json<'source'>[] }) {
             <DocumentLink source={source} className={classes.source}>
               <span className={classes.sourceNumber}>{at + 1}</span>
               <span className={classes.sourceTitle}>{source.title}</span>
-              <span className={classes.sourceHost}>{hostOf(source.url)}</span>
+              <span className={classes.sourceHost}>{parseHost(source.url)}</span>
             </DocumentLink>
           </li>
         ))}
@@ -131,7 +131,7 @@ function ReplySources({ sources }: { sources: readonly Json<'source'>[] }) {
   );
 }
 
-function hostOf(url: string | null): string {
+function parseHost(url: string | null): string {
   const link = webLink(url);
   return link === undefined ? '' : new URL(link).host;
 }

@@ -21,7 +21,7 @@ import type { ThreadDeletion } from './delete-thread.tsx';
 import { PublishDialog } from './publish-dialog.tsx';
 import classes from './thread.module.css';
 import type { ThreadChanges } from './thread-changes.ts';
-import { fileNameOf, threadMarkdown } from './thread-markdown.ts';
+import { buildFileName, threadMarkdown } from './thread-markdown.ts';
 import { ThreadTitle } from './thread-title.tsx';
 
 interface ThreadHeaderProps {
@@ -217,7 +217,7 @@ function exportThread(view: Json<'threadView'>, format: 'md' | 'json'): void {
   const url = URL.createObjectURL(new Blob(parts, { type }));
   const link = document.createElement('a');
   link.href = url;
-  link.download = fileNameOf(thread.title, format);
+  link.download = buildFileName(thread.title, format);
   link.click();
   // The download has its own reference by then.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);

@@ -1,6 +1,6 @@
 import type { Json } from '../api/contract.ts';
 import { webLink } from './safe-link.ts';
-import { exchangesOf } from './versions.ts';
+import { groupExchanges } from './versions.ts';
 
 /** A reply with the list of its sources, numbered like its citations. */
 export function replyMarkdown({ content, sources }: Json<'reply'>): string {
@@ -18,7 +18,7 @@ function sourceMarkdown({ title, url }: Json<'source'>): string {
 /** The current version of each prompt and reply, in parts. A prompt is quoted, so that its own headings stay inside. */
 export function* threadMarkdown({ thread, messages }: Json<'threadView'>): Generator<string> {
   yield `# ${thread.title.replace(/\s+/g, ' ')}\n`;
-  for (const exchange of exchangesOf(messages)) {
+  for (const exchange of groupExchanges(messages)) {
     const { prompt, replies } = exchange.at(-1)!;
     yield `\n> ${prompt.content.replace(/\r\n?|\n/g, '\n> ')}\n`;
     const reply = replies.at(-1);
@@ -31,7 +31,7 @@ const nameLengthMax = 80;
 const reserved = /^(?:con|prn|aux|nul|com\d|lpt\d)$/i;
 
 /** A name that every file system accepts, and that cannot leave its folder or pose as another kind of file. */
-export function fileNameOf(title: string, ending: 'md' | 'json'): string {
+export function buildFileName(title: string, ending: 'md' | 'json'): string {
   const words = [
     ...title
       .normalize('NFC')

@@ -8,7 +8,7 @@ import { NotFound } from '../app/fallback-pages.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
 import { shownTitle } from '../threads/shown-title.ts';
 import { useDeleteThread } from './delete-thread.tsx';
-import { draftNameOf } from './draft.ts';
+import { buildDraftName } from './draft.ts';
 import { Messages } from './messages.tsx';
 import classes from './thread.module.css';
 import { useThreadChanges } from './thread-changes.ts';
@@ -80,7 +80,7 @@ function Thread({ organizationId, view, followed }: ThreadProps) {
         />
       </div>
       <ThreadDock
-        draftName={thread.mine ? draftNameOf(user.id, organizationId, thread.id) : null}
+        draftName={thread.mine ? buildDraftName(user.id, organizationId, thread.id) : null}
         view={view}
         changes={changes}
         isRunning={isRunning(reply)}

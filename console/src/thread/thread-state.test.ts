@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Json, ThreadEvents } from '../api/contract.ts';
 import {
+  describeOrigin,
   isRunning,
   latestReply,
   nothingKnown,
-  originOf,
   reduceThread,
   type ThreadState,
 } from './thread-state.ts';
@@ -186,7 +186,7 @@ test('a reply says that it quotes documents only if it does, and only once', () 
   const source = { id: 'doc_1', title: 'Returns', url: null, snippet: 'Within 30 days.' };
   const verdict = { summary: 'Quoted from 1 source', statements: 1, found: 1, checked: [] };
   const origin = (model: string, sources: Json<'reply'>['sources'], known: Json<'reply'>['verdict'] = null) =>
-    originOf({ model, sources, verdict: known });
+    describeOrigin({ model, sources, verdict: known });
   assert.equal(origin('extractive', [source]), 'Quoted from documents');
   assert.equal(origin('extractive', [source], verdict), null);
   assert.equal(origin('extractive', null), null);

@@ -25,7 +25,7 @@ type ThreadChange =
   | { readonly type: 'response'; readonly view: Json<'threadView'>; readonly isLive: boolean };
 
 /** Where the text of a reply comes from. Null if its verdict says it, and for small talk, which quotes nothing. */
-export function originOf({
+export function describeOrigin({
   model,
   sources,
   verdict,

@@ -27,7 +27,7 @@ interface Fragment {
 export function markUnsupported({ source, spans }: UnsupportedOptions): (tree: HtmlNode) => void {
   return (tree) => {
     if (spans.length === 0) return;
-    const fragments = fragmentsOf(textNodes(tree), source, spans);
+    const fragments = splitFragments(textNodes(tree), source, spans);
     tree.children = rebuilt(tree, fragments).nodes;
   };
 }
@@ -38,13 +38,13 @@ function textNodes(node: HtmlNode): HtmlNode[] {
   return (node.children ?? []).flatMap(textNodes);
 }
 
-function fragmentsOf(nodes: readonly HtmlNode[], source: string, spans: readonly Span[]) {
+function splitFragments(nodes: readonly HtmlNode[], source: string, spans: readonly Span[]) {
   const fragments = new Map<HtmlNode, Fragment[]>();
   const last = new Map<Span, Fragment>();
   let next = 0;
   let cursor = 0;
   for (const node of nodes) {
-    const places = placesOf(node, source, cursor);
+    const places = findPlaces(node, source, cursor);
     if (places.length === 0) continue;
     cursor = places.at(-1)! + 1;
     while (next < spans.length && spans[next]!.end <= places[0]!) next += 1;
@@ -76,7 +76,7 @@ function indexFrom(places: readonly number[], place: number): number {
 }
 
 /** The source offset of each character of a text node; empty if unknown. */
-function placesOf({ value = '', position }: HtmlNode, source: string, cursor: number): number[] {
+function findPlaces({ value = '', position }: HtmlNode, source: string, cursor: number): number[] {
   // Nodes created by a plugin, such as those around a bare link, have no position.
   const start = position?.start.offset ?? source.indexOf(value, cursor);
   if (start < 0) return [];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Json } from '../api/contract.ts';
-import { fileNameOf, replyMarkdown, threadMarkdown } from './thread-markdown.ts';
-import { exchangesOf, hasEarlierVersions } from './versions.ts';
+import { buildFileName, replyMarkdown, threadMarkdown } from './thread-markdown.ts';
+import { groupExchanges, hasEarlierVersions } from './versions.ts';
 
 const at = '2026-11-16T08:00:00.000Z';
 const prompt = (id: string, replaces?: string): Json<'message'> => {
@@ -26,7 +26,7 @@ const reply = (
   verdict: null,
 });
 const shapeOf = (messages: Json<'message'>[]) =>
-  exchangesOf(messages).map((turns) =>
+  groupExchanges(messages).map((turns) =>
     turns.map((turn) => [turn.prompt.id, ...turn.replies.map(({ id }) => id)].join(' ')),
   );
 
@@ -88,6 +88,6 @@ describe('The file name of an export', () => {
       ['x.exe', 'x-exe.md'],
       ['a'.repeat(500), `${'a'.repeat(80)}.md`],
     ] as const)
-      assert.equal(fileNameOf(title, 'md'), name);
+      assert.equal(buildFileName(title, 'md'), name);
   });
 });

@@ -9,7 +9,7 @@ export interface Turn {
 /** One place in the conversation: the versions of a prompt, oldest first. Editing the prompt adds one. */
 export type Exchange = readonly [Turn, ...Turn[]];
 
-export function exchangesOf(messages: readonly Json<'message'>[]): Exchange[] {
+export function groupExchanges(messages: readonly Json<'message'>[]): Exchange[] {
   const exchanges: [OpenTurn, ...OpenTurn[]][] = [];
   for (const message of messages) {
     const current = exchanges.at(-1);
@@ -23,7 +23,7 @@ export function exchangesOf(messages: readonly Json<'message'>[]): Exchange[] {
 
 /** Whether the page shows only the latest version of some prompt or reply. Readers of a published thread get every one. */
 export function hasEarlierVersions(messages: readonly Json<'message'>[]): boolean {
-  return exchangesOf(messages).some(
+  return groupExchanges(messages).some(
     (turns) => turns.length > 1 || turns.some(({ replies }) => replies.length > 1),
   );
 }

@@ -12,7 +12,7 @@ import { readStored, writeStored } from '../app/local-storage.ts';
 import { Page } from '../app/page.tsx';
 import { useOrganization, useSession } from '../app/session.tsx';
 import { Composer } from '../thread/composer.tsx';
-import { draftNameOf, useDraft } from '../thread/draft.ts';
+import { buildDraftName, useDraft } from '../thread/draft.ts';
 import { AccountField } from './account-field.tsx';
 import classes from './first-minutes.module.css';
 import { FirstSteps, isComplete } from './first-steps.tsx';
@@ -20,7 +20,7 @@ import { FirstSteps, isComplete } from './first-steps.tsx';
 export function NewThreadPage() {
   const { user } = useSession();
   const organization = useOrganization();
-  const draftName = draftNameOf(user.id, organization.id, 'new');
+  const draftName = buildDraftName(user.id, organization.id, 'new');
   usePreloadedThreadPage();
   return (
     <Page title="New thread" description="Replies are based on your organization’s documents and cite them.">

@@ -54,7 +54,7 @@ function ThreadRow({ thread, scope }: { thread: Json<'threadRow'>; scope: 'mine'
           {marked ? <Segments of={marked.title} /> : title}
         </span>
         <span className={classes.line} dir="auto">
-          {thread.found?.text ? <Segments of={thread.found.text} /> : lineOf(thread)}
+          {thread.found?.text ? <Segments of={thread.found.text} /> : chooseLine(thread)}
         </span>
         <span className={classes.about}>
           <StateMark state={thread.state} />
@@ -79,7 +79,7 @@ function ThreadRow({ thread, scope }: { thread: Json<'threadRow'>; scope: 'mine'
   );
 }
 
-function lineOf({ line, state }: Json<'threadRow'>): string {
+function chooseLine({ line, state }: Json<'threadRow'>): string {
   if (line !== '') return line;
   return state === 'in_progress' ? 'Waiting for the reply' : 'No reply yet';
 }

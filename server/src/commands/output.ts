@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
-import { graphemesOf, printable, printableLines, unprintable } from '../domain/text.ts';
+import { printable, printableLines, splitGraphemes, unprintable } from '../domain/text.ts';
 
 export { printable, printableLines };
 
@@ -82,7 +82,7 @@ const combining = /[\p{Mn}\p{Me}\p{Cf}]/gu;
 export function widthOf(line: string): number {
   if (/^[\x20-\x7e]*$/.test(line)) return line.length;
   let width = 0;
-  for (const { segment } of graphemesOf(line)) {
+  for (const { segment } of splitGraphemes(line)) {
     const points = segment.replace(combining, '').replace(wide, '  ');
     width += /\p{Emoji_Presentation}/u.test(segment) ? 2 : [...points].length;
   }

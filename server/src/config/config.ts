@@ -154,13 +154,13 @@ function readOtlp(environment: NodeJS.ProcessEnv) {
     metrics,
     sampler: environment.OTEL_TRACES_SAMPLER || 'parentbased_always_on',
     samplerArgument: environment.OTEL_TRACES_SAMPLER_ARG || '1',
-    spanDelayMs: msOf(environment.OTEL_BSP_SCHEDULE_DELAY, 5000),
-    metricsEveryMs: msOf(environment.OTEL_METRIC_EXPORT_INTERVAL, 60_000),
+    spanDelayMs: parseMs(environment.OTEL_BSP_SCHEDULE_DELAY, 5000),
+    metricsEveryMs: parseMs(environment.OTEL_METRIC_EXPORT_INTERVAL, 60_000),
   };
 }
 
 /** Invalid values are ignored, as OpenTelemetry requires. */
-function msOf(text: string | undefined, usual: number): number {
+function parseMs(text: string | undefined, usual: number): number {
   const ms = Number(text);
   return ms >= 1 && ms < 2 ** 31 ? ms : usual;
 }

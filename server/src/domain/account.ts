@@ -31,7 +31,10 @@ export interface MembershipFacts {
 /** `pending`: the session can accept the membership, and must do so before it can enter it. */
 export type Standing = 'entered' | 'pending' | 'closed';
 
-export function standingOf(access: Access, { service, accepted, acceptedWith }: MembershipFacts): Standing {
+export function checkStanding(
+  access: Access,
+  { service, accepted, acceptedWith }: MembershipFacts,
+): Standing {
   if (service) return 'closed';
   if (access.proof === 'sso') return accepted ? 'entered' : 'pending';
   if (!accepted) return 'closed';

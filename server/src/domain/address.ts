@@ -2,7 +2,7 @@
  * The key by which attempts are counted. A client usually controls the whole /64 of its IPv6 address, so that is one key.
  * The port that some proxies append is dropped, because it changes with every connection.
  */
-export function networkOf(address: string): string {
+export function toNetwork(address: string): string {
   const ipv4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)(?::\d+)?$/i.exec(address)?.[1];
   if (ipv4 !== undefined) return ipv4;
   if (!address.includes(':')) return address;

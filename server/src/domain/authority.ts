@@ -57,7 +57,7 @@ export type Actor =
   | { readonly kind: 'operator' }
   | { readonly kind: 'skein' };
 
-export function actorOf(authority: AnyAuthority): Actor {
+export function toActor(authority: AnyAuthority): Actor {
   switch (authority.kind) {
     case 'operator':
     case 'skein':

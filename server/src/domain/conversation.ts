@@ -30,11 +30,11 @@ export function conversationBefore(messages: readonly Message[], replyId: Messag
     latest = undefined;
     turns.push({ role: 'user', content: message.content });
   }
-  return latestOf(turns);
+  return keepLatest(turns);
 }
 
 /** The last turn, and as many before it as fit. */
-function latestOf(turns: readonly ConversationTurn[]): ConversationTurn[] {
+function keepLatest(turns: readonly ConversationTurn[]): ConversationTurn[] {
   let first = turns.length - 1;
   for (let left = historyLengthMax; first > 0; first -= 1) {
     left -= turns[first - 1]!.content.length;

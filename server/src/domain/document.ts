@@ -76,7 +76,7 @@ const ending = /\.(?:[a-z]+|\d)$/i;
 const compressed = /\.(?:gz|bz2|xz|zst|zip)$/i;
 
 /** The format of a file, by its extension. Throws an `UnreadableDocument` for an unknown extension. */
-export function formatOf(name: string): DocumentFormat {
+export function detectFormat(name: string): DocumentFormat {
   const format = formats.get(ending.exec(name)?.[0].toLowerCase() ?? '');
   if (format !== undefined) return format;
   if (compressed.test(name)) throw new UnreadableDocument('is compressed: unpack it first');

@@ -35,14 +35,14 @@ export class ServiceError extends Error {
   }
 }
 
-function errorsOf(code: ErrorCode) {
+function createErrors(code: ErrorCode) {
   return (message: string, options?: ErrorOptions) => new ServiceError(code, message, options);
 }
 
-export const invalid = errorsOf('INVALID_PARAMS');
-export const notFound = errorsOf('NOT_FOUND');
-export const unauthorized = errorsOf('UNAUTHORIZED');
-export const forbidden = errorsOf('FORBIDDEN');
+export const invalid = createErrors('INVALID_PARAMS');
+export const notFound = createErrors('NOT_FOUND');
+export const unauthorized = createErrors('UNAUTHORIZED');
+export const forbidden = createErrors('FORBIDDEN');
 
 export function rateLimited(message: string, retryAfterSeconds: number): ServiceError {
   return new ServiceError('RATE_LIMITED', message, { retryAfterSeconds });

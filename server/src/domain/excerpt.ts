@@ -84,7 +84,7 @@ export function hitFinder({ terms, last }: SearchedWords, { wordsOf, termOf }: V
   }
 
   return {
-    mark: (text: string) => segmentsOf(text, hitsIn(text)),
+    mark: (text: string) => splitSegments(text, hitsIn(text)),
 
     /** About `length` characters around the first hit; undefined if there is none. `found`: how many hits the text has. */
     excerpt(text: string, length: number) {
@@ -97,7 +97,7 @@ export function hitFinder({ terms, last }: SearchedWords, { wordsOf, termOf }: V
       const inside = hits
         .filter((hit) => hit.end <= end)
         .map((hit) => ({ start: hit.start - start, end: hit.end - start }));
-      const segments = segmentsOf(text.slice(start, end).trimEnd(), inside);
+      const segments = splitSegments(text.slice(start, end).trimEnd(), inside);
       if (start > 0) segments.unshift({ text: '…', hit: false });
       if (end < text.length) segments.push({ text: '…', hit: false });
       return { segments, found: hits.length };
@@ -105,7 +105,7 @@ export function hitFinder({ terms, last }: SearchedWords, { wordsOf, termOf }: V
   };
 }
 
-function segmentsOf(text: string, hits: readonly Hit[]): Segment[] {
+function splitSegments(text: string, hits: readonly Hit[]): Segment[] {
   const segments: Segment[] = [];
   let end = 0;
   for (const hit of hits) {

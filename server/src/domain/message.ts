@@ -101,7 +101,7 @@ export interface ThreadStatus {
   readonly stepCount: number;
 }
 
-const stateOf = {
+const stateByStatus = {
   in_progress: 'in_progress',
   corroborating: 'in_progress',
   completed: 'idle',
@@ -112,7 +112,7 @@ const stateOf = {
 /** §3.1: the status of the latest assistant message. It is never stored, so it cannot disagree with that message. */
 export function deriveThreadStatus(messages: readonly Message[]): ThreadStatus {
   const latest = messages.findLast((message) => message.role === 'assistant');
-  const state = latest === undefined ? 'idle' : stateOf[latest.status];
+  const state = latest === undefined ? 'idle' : stateByStatus[latest.status];
   if (latest === undefined || state !== 'in_progress') {
     return { state, activeMessageId: null, latestUpdate: null, stepCount: 0 };
   }

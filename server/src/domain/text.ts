@@ -19,7 +19,7 @@ export function cutText(text: string, lengthMax: number): string {
 let graphemes: Intl.Segmenter | undefined;
 
 /** What people see as the characters of a text: an emoji may have several code points. */
-export function graphemesOf(text: string): Iterable<Intl.SegmentData> {
+export function splitGraphemes(text: string): Iterable<Intl.SegmentData> {
   graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   return graphemes.segment(text);
 }

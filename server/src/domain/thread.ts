@@ -1,5 +1,5 @@
 import type { OrganizationId, ThreadId, UserId } from './id.ts';
-import { graphemesOf, visibleCharacter, withoutInvisible } from './text.ts';
+import { splitGraphemes, visibleCharacter, withoutInvisible } from './text.ts';
 
 export interface Thread {
   readonly organizationId: OrganizationId;
@@ -55,7 +55,7 @@ function cutAtWord(line: string): string {
   let end = 0;
   let lastWordEnd = 0;
   let count = 0;
-  for (const { segment, index } of graphemesOf(line)) {
+  for (const { segment, index } of splitGraphemes(line)) {
     const isSpace = segment.trim() === '';
     const isLast = index + segment.length === line.length;
     // Unless it is the last grapheme, an ellipsis must fit after it.

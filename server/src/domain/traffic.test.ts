@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bucketOf, percentile } from './traffic.ts';
+import { findBucket, percentile } from './traffic.ts';
 
 const countsOf = (durations: readonly number[]): number[] => {
   const counts = Array.from({ length: 28 }, () => 0);
-  for (const ms of durations) counts[bucketOf(ms)]! += 1;
+  for (const ms of durations) counts[findBucket(ms)]! += 1;
   return counts;
 };
 
@@ -26,7 +26,7 @@ test('a percentile is close to the exact one', () => {
 });
 
 test('a duration above all bounds counts as the last bound', () => {
-  assert.equal(bucketOf(Number.POSITIVE_INFINITY), 27);
+  assert.equal(findBucket(Number.POSITIVE_INFINITY), 27);
   assert.equal(percentile(countsOf([3_600_000]), 0.99), 600_000);
-  assert.equal(bucketOf(0), 0);
+  assert.equal(findBucket(0), 0);
 });

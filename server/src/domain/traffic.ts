@@ -10,7 +10,7 @@ const bucketMs = [
 /** The operation under which replies are counted beside the requests. Their outcomes are the states in which they end. */
 export const replyOperation = 'reply';
 
-export function bucketOf(ms: number): number {
+export function findBucket(ms: number): number {
   const index = bucketMs.findIndex((bound) => ms <= bound);
   return index === -1 ? bucketMs.length : index;
 }

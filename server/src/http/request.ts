@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
-import { networkOf } from '../domain/address.ts';
+import { toNetwork } from '../domain/address.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { memoized } from '../domain/memoized.ts';
@@ -12,7 +12,7 @@ import { traceIdStart } from '../domain/traffic.ts';
 /** The caller whose turn a request takes. Unknown callers are distinguished by address, because they could invent a cookie for each request. */
 export function callerOf({ principal, ip }: FastifyRequest): string {
   // A peer that has disconnected has no address.
-  return principal?.organizationId ?? networkOf(ip ?? '');
+  return principal?.organizationId ?? toNetwork(ip ?? '');
 }
 
 const pathLengthMax = limits.pathLengthMax.default;

@@ -46,7 +46,7 @@ export function openOtlpTracing(
   const provider = new TracerProvider({
     resource,
     idGenerator: ids,
-    sampler: samplerOf(options),
+    sampler: createSampler(options),
     spanProcessors: [processor],
   });
   const tracer = provider.getTracer('skein');
@@ -102,8 +102,8 @@ export function openOtlpTracing(
     },
 
     afterRequest(traceId, name, attributes, work) {
-      const asked = requests.get(traceId);
-      const parent = asked ? trace.setSpanContext(ROOT_CONTEXT, asked) : ROOT_CONTEXT;
+      const requestSpan = requests.get(traceId);
+      const parent = requestSpan ? trace.setSpanContext(ROOT_CONTEXT, requestSpan) : ROOT_CONTEXT;
       const options = { attributes: { ...attributes, 'skein.trace_id': traceId } satisfies SpanAttributes };
       const span = ids.using(traceId, () => tracer.startSpan(name, options, parent));
       return within(span, parent, work);
@@ -141,7 +141,7 @@ class TraceIds extends RandomIdGenerator {
   }
 }
 
-function samplerOf({ sampler: name, samplerArgument }: TracingOptions): Sampler {
+function createSampler({ sampler: name, samplerArgument }: TracingOptions): Sampler {
   const ratio = Number(samplerArgument);
   const root = name.replace(/^parentbased_/, '');
   const samplers: Record<string, Sampler> = {

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Options } from '@node-rs/argon2';
-import { networkOf } from '../domain/address.ts';
+import { toNetwork } from '../domain/address.ts';
 import { FairQueue } from '../domain/fair-queue.ts';
 import type { Passwords } from '../usecases/context.ts';
 
@@ -18,10 +18,10 @@ const atOnceMax = 2;
  */
 export function createPasswords(): (address: string) => Passwords {
   const queue = new FairQueue<string>(atOnceMax);
-  return (address) => passwordsOf(queue, networkOf(address));
+  return (address) => queuePasswords(queue, toNetwork(address));
 }
 
-function passwordsOf(queue: FairQueue<string>, network: string): Passwords {
+function queuePasswords(queue: FairQueue<string>, network: string): Passwords {
   const hash = (password: string, options: Options) =>
     queue.run(network, async () => {
       // Loaded with the first password, because most processes never hash one.
@@ -30,11 +30,12 @@ function passwordsOf(queue: FairQueue<string>, network: string): Passwords {
       return argon2.hash(password.normalize('NFKC'), options);
     });
 
-  /** The hash of the password with the parameters and the salt of `like`. */
-  const hashLike = (like: string, password: string) => {
-    const [, , , parameters, salt] = like.split('$');
+  /** The hash of the password with the parameters and the salt of `existingHash`. */
+  const hashLike = (existingHash: string, password: string) => {
+    const [, , , parameters, salt] = existingHash.split('$');
     const [, m, t, p] = /^m=(\d+),t=(\d+),p=(\d+)$/.exec(parameters ?? '') ?? [];
-    if (!like.startsWith('$argon2id$v=19$') || !salt || !p) throw new Error('not a hash of a password');
+    if (!existingHash.startsWith('$argon2id$v=19$') || !salt || !p)
+      throw new Error('not a hash of a password');
     const [memoryCost, timeCost, parallelism] = [Number(m), Number(t), Number(p)];
     const options = { algorithm, memoryCost, timeCost, parallelism, salt: Buffer.from(salt, 'base64') };
     return hash(password, options);

@@ -19,7 +19,7 @@ export function createIdentityProvider(choice: SsoChoice, timeoutSeconds = 10): 
   const provider = () => {
     discovered ??= discover(choice, timeoutSeconds).catch((error) => {
       discovered = undefined;
-      throw new SignInError('provider-unavailable', reasonOf(error));
+      throw new SignInError('provider-unavailable', describeReason(error));
     });
     return discovered;
   };
@@ -70,7 +70,7 @@ export function createIdentityProvider(choice: SsoChoice, timeoutSeconds = 10): 
       } catch (error) {
         // Errors that the provider reports say nothing about its keys, and anybody can cause one.
         if (!isReported(error)) discovered = undefined;
-        throw new SignInError(faultOf(error), reasonOf(error));
+        throw new SignInError(classifyFault(error), describeReason(error));
       }
     },
   };
@@ -119,10 +119,10 @@ function isReported(error: unknown): boolean {
   );
 }
 
-function faultOf(error: unknown): SignInProblem {
+function classifyFault(error: unknown): SignInProblem {
   if ((error as Record<string, unknown>).error === 'access_denied') return 'cancelled';
   // It may be the cause of another error: if a body stalls or breaks off, the library reports a response that is not JSON.
-  const isUnreachable = causesOf(error).some(
+  const isUnreachable = listCauses(error).some(
     ({ name, code, cause }) =>
       name === 'TimeoutError' || (name === 'TypeError' && code === undefined && cause !== undefined),
   );
@@ -130,17 +130,17 @@ function faultOf(error: unknown): SignInProblem {
 }
 
 /** The error, its cause, the cause of that, and so on. */
-function causesOf(error: unknown): Record<string, unknown>[] {
-  return error instanceof Error ? [error as never, ...causesOf(error.cause)] : [];
+function listCauses(error: unknown): Record<string, unknown>[] {
+  return error instanceof Error ? [error as never, ...listCauses(error.cause)] : [];
 }
 
 /**
  * Names and codes only: an error message may contain a token. The caller chooses `error` in the URL of the callback,
  * so it is left out unless it has the form of a code (RFC 6749 §4.1.2.1).
  */
-function reasonOf(error: unknown): string {
+function describeReason(error: unknown): string {
   const { error: given } = error as Record<string, unknown>;
-  const named = causesOf(error).flatMap(({ name, code }) => [name, code]);
+  const named = listCauses(error).flatMap(({ name, code }) => [name, code]);
   if (typeof given === 'string' && /^[a-z_]{1,40}$/.test(given)) named.push(given);
   const words = new Set(named.filter((word) => typeof word === 'string'));
   const hint = words.has('OAUTH_JWT_TIMESTAMP_CHECK_FAILED') ? `: ${clockHint}` : '';

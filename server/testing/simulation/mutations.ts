@@ -296,7 +296,7 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
     mutation: {
       batching: ({ send, settings }) => ({
         send,
-        settings: { ...settings, mayBeOneCallsFault: () => false },
+        settings: { ...settings, isCallSpecific: () => false },
       }),
     },
   },

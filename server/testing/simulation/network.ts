@@ -88,7 +88,7 @@ const settings: BatcherSettings<Call> = {
   callsMax: 8,
   laneOf: ({ method, args }) => `${method} ${lanes[method]!(args)}`,
   keyOf: ({ method, args }) => keys[method]?.(args),
-  mayBeOneCallsFault: (error) => error instanceof CallRejected,
+  isCallSpecific: (error) => error instanceof CallRejected,
   defer: queueMicrotask,
 };
 

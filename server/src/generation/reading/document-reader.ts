@@ -1,4 +1,4 @@
-import { formatOf, type IndexedDocument, UnreadableDocument } from '../../domain/document.ts';
+import { detectFormat, type IndexedDocument, UnreadableDocument } from '../../domain/document.ts';
 import { FairQueue } from '../../domain/fair-queue.ts';
 import type { Limits } from '../../domain/limits.ts';
 import { type DocumentFile, openDocumentFile } from './document-file.ts';
@@ -57,7 +57,7 @@ export function documentReader(limits: Limits, program = new URL('./reading-thre
   }
 
   return async (organizationId: string, name: string, path: string): Promise<IndexedDocument> => {
-    formatOf(name);
+    detectFormat(name);
     return slots.run(organizationId, async () => {
       const file = await openDocumentFile(path, limits);
       try {

@@ -1,4 +1,10 @@
-import { bareName, formatOf, storableTitle, storableUrl, UnreadableDocument } from '../../domain/document.ts';
+import {
+  bareName,
+  detectFormat,
+  storableTitle,
+  storableUrl,
+  UnreadableDocument,
+} from '../../domain/document.ts';
 import { defaultLimits, type Limits } from '../../domain/limits.ts';
 import { checkPassageCount, checkTextLength, evenSpaces, type Reading, termLevel } from './blocks.ts';
 import { cleanText, declaredEncoding, decodeText } from './decode-text.ts';
@@ -29,7 +35,7 @@ export async function parseDocument(name: string, bytes: Uint8Array, limits: Lim
 }
 
 async function readingOf(name: string, bytes: Uint8Array, limits: Limits): Promise<Reading> {
-  const format = formatOf(name);
+  const format = detectFormat(name);
   // Office documents are ZIP archives, and are sometimes renamed.
   if ([0x50, 0x4b, 0x03, 0x04].every((byte, at) => bytes[at] === byte)) {
     throw new UnreadableDocument('is a ZIP archive or an Office document: save it as PDF or text');

@@ -19,7 +19,7 @@ function batcher(settings: Partial<BatcherSettings<string>> = {}) {
     {
       batchesMax: 1,
       callsMax: 10,
-      mayBeOneCallsFault: (error) => error instanceof Rejected,
+      isCallSpecific: (error) => error instanceof Rejected,
       defer: (sendNext) => deferred.push(sendNext),
       ...settings,
     },

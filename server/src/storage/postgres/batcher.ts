@@ -27,7 +27,7 @@ export interface BatcherSettings<Call> {
    * Whether a batch that failed has changed nothing and may have failed because of one of its calls. Its calls are then
    * sent again in smaller batches, so that only the faulty call fails.
    */
-  readonly mayBeOneCallsFault: (error: unknown) => boolean;
+  readonly isCallSpecific: (error: unknown) => boolean;
   /** Calls `sendNext` once the calls that arrive at the same time have arrived. */
   readonly defer?: (sendNext: () => void) => void;
 }
@@ -56,7 +56,7 @@ export function createBatcher<Call, Outcome>(
   settings: BatcherSettings<Call>,
 ): (call: Call) => Promise<Outcome> {
   type Pending = PendingCall<Call, Outcome>;
-  const { batchesMax, callsMax, keyOf, isolation, mayBeOneCallsFault } = settings;
+  const { batchesMax, callsMax, keyOf, isolation, isCallSpecific } = settings;
   const { laneOf = () => '', defer = setImmediate } = settings;
   const lanes = new Map<string, Lane<Call, Outcome>>();
 
@@ -120,7 +120,7 @@ export function createBatcher<Call, Outcome>(
         for (const each of pending) add(openLane(isolatedName(lane.name, each.call), true), each);
         return;
       }
-      if (pending.length === 1 || waitedTooLong || !mayBeOneCallsFault(error)) {
+      if (pending.length === 1 || waitedTooLong || !isCallSpecific(error)) {
         for (const { reject } of pending) reject(error);
         return;
       }

@@ -129,7 +129,7 @@ interface BatchLimits {
 /** Classes of errors that would fail every call of a batch: the connection, a standby, resources, a shutdown, the disk. */
 const sharedFaults = new Set(['08', '25', '53', '57', '58']);
 
-function mayBeOneCallsFault(error: unknown): boolean {
+function isCallSpecific(error: unknown): boolean {
   const { severity, code = '' } = error as Partial<pg.DatabaseError>;
   // A statement that was cancelled may have waited for the lock of one call.
   return severity === 'ERROR' && (code === '57014' || !sharedFaults.has(code.slice(0, 2)));
@@ -214,7 +214,7 @@ export class Database implements Transactions {
     const keyOf = key === undefined ? undefined : (values: Values) => String(values[key]);
     const groupOf = ({ organizationId }: Values) => String(organizationId);
     const isolation = names.includes('lockMs') ? { groupOf, waitedTooLong: isLockTimeout } : undefined;
-    const settings = { batchesMax, callsMax, laneOf, keyOf, isolation, mayBeOneCallsFault };
+    const settings = { batchesMax, callsMax, laneOf, keyOf, isolation, isCallSpecific };
     return createBatcher(send, settings);
   }
 

@@ -1,11 +1,11 @@
 import {
   type Access,
+  checkStanding,
   coveredPassword,
   type Invitee,
   type MembershipFacts,
   type Password,
   passwordToChange,
-  standingOf,
 } from '../../domain/account.ts';
 import type { OrganizationId, PasswordId, UserId } from '../../domain/id.ts';
 import { undoMs } from '../../domain/thread.ts';
@@ -27,7 +27,7 @@ const listMemberships = statement('list-memberships')`
 export function* membershipsOf(userId: UserId, access: Access): Work<Memberships> {
   const all = yield* rows<MembershipRow>(listMemberships, { userId });
   const inState = (standing: string) =>
-    all.filter((each) => standingOf(access, each) === standing).map(toMembership);
+    all.filter((each) => checkStanding(access, each) === standing).map(toMembership);
   return { entered: inState('entered'), pending: inState('pending') };
 }
 
@@ -250,6 +250,6 @@ function accessIn({ passwordId, proven }: Pick<SessionRow, 'passwordId' | 'prove
 function toSession(row: SessionRow): Session {
   const { userId, email, seenAt, now } = row;
   const access = accessIn(row);
-  const isEntered = row.organizationId !== null && standingOf(access, row) === 'entered';
+  const isEntered = row.organizationId !== null && checkStanding(access, row) === 'entered';
   return { userId, email, access, seenAt, now, membership: isEntered ? toMembership(row) : undefined };
 }

@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../domain/audit.ts';
-import { type Actor, type AnyAuthority, actorOf } from '../../domain/authority.ts';
+import { type Actor, type AnyAuthority, toActor } from '../../domain/authority.ts';
 import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import type { AuditNote, Audits } from '../port/store.ts';
@@ -15,7 +15,7 @@ export type AuditRow = Omit<AuditEvent, 'actor' | 'detail'> & {
 
 export const noteValues = (note: AuditNote<AnyAuthority>): Values => {
   const { id, authority, action, subject, detail, traceId } = note;
-  const actor = actorOf(authority);
+  const actor = toActor(authority);
   return {
     noteId: id,
     noteActorKind: actor.kind,

@@ -1,4 +1,4 @@
-import { type Access, standingOf } from '../../domain/account.ts';
+import { type Access, checkStanding } from '../../domain/account.ts';
 import type { AnyAuthority, Authority, KeyAuthority, SessionAuthority } from '../../domain/authority.ts';
 import type { OrganizationId, PasswordId, UserId } from '../../domain/id.ts';
 import type { MemberRole, Organization } from '../../domain/organization.ts';
@@ -106,7 +106,7 @@ function* isEntered(organizationId: OrganizationId, authority: SessionAuthority)
   const access = yield* accessOf(authority);
   if (access === undefined) return false;
   const member = yield* row<MembershipRow>(holdMembership, { organizationId, userId });
-  if (member === undefined || standingOf(access, member) !== 'entered') return false;
+  if (member === undefined || checkStanding(access, member) !== 'entered') return false;
   return role === 'member' || member.role === role;
 }
 

@@ -52,7 +52,7 @@ function blocksOf(requests: readonly LoggedRequest[]): Block[] {
   const blocks = Map.groupBy(
     requests,
     ({ organizationId, at, latencyUs }, index) =>
-      `${organizationId} ${Math.floor(at / blockMs)} ${Math.floor(index / blockMax)} ${slowness(latencyUs)}`,
+      `${organizationId} ${Math.floor(at / blockMs)} ${Math.floor(index / blockMax)} ${latencyBucket(latencyUs)}`,
   );
   return [...blocks.values()].map((block) => {
     const { organizationId } = block[0]!;
@@ -65,7 +65,7 @@ function blocksOf(requests: readonly LoggedRequest[]): Block[] {
 }
 
 /** 0 up to a second, 1 up to 4 seconds, 2 up to 16 seconds, and so on. */
-function slowness(latencyUs: number): number {
+function latencyBucket(latencyUs: number): number {
   return Math.max(0, Math.ceil(Math.log2(latencyUs / 1e6) / 2));
 }
 

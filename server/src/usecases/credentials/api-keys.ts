@@ -1,5 +1,5 @@
 import type { Initiator } from '../../domain/audit.ts';
-import { actorOf, asAdmin } from '../../domain/authority.ts';
+import { asAdmin, toActor } from '../../domain/authority.ts';
 import {
   type ApiKey,
   apiKeyHint,
@@ -120,7 +120,7 @@ function asOwner(change: Change, { userId }: ApiKey): Change {
 }
 
 function creatorOf({ authority }: Initiator): UserId | null {
-  const actor = actorOf(authority);
+  const actor = toActor(authority);
   return actor.kind === 'user' ? actor.userId : null;
 }
 

@@ -2,7 +2,7 @@ import type { LogPosition } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Telemetry } from '../../domain/telemetry.ts';
 import { hourMs } from '../../domain/time.ts';
-import { bucketOf, replyOperation } from '../../domain/traffic.ts';
+import { findBucket, replyOperation } from '../../domain/traffic.ts';
 import type { LoggedRequest, Store, TrafficReport } from '../../storage/port/store.ts';
 
 /** Only a slow store lets the queue grow to this length. Further requests are dropped and counted. */
@@ -39,7 +39,7 @@ export function requestRecorder(store: Log, keptMax: number, telemetry: Pick<Tel
   const ends = new Map<OrganizationId, LogPosition>();
 
   function count({ at, ms, ...ended }: Ended): void {
-    const [hour, bucket] = [Math.floor(at / hourMs), bucketOf(ms)];
+    const [hour, bucket] = [Math.floor(at / hourMs), findBucket(ms)];
     traffic.add({ ...ended, hour, bucket, requests: 1, lastAt: at });
   }
 

@@ -1,5 +1,5 @@
 import type { Password } from '../../domain/account.ts';
-import { networkOf } from '../../domain/address.ts';
+import { toNetwork } from '../../domain/address.ts';
 import type { AttemptLimit } from '../../domain/attempts.ts';
 import { openValue, sealValue } from '../../domain/cursor.ts';
 import { invalid, rateLimited, unauthorized } from '../../domain/errors.ts';
@@ -101,7 +101,7 @@ export async function attempt<T>(
   prove: (only?: string) => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const { ofNetwork, ofPerson, ofAccount, ofDevice } = context.passwordAttempts;
-  const network = networkOf(address);
+  const network = toNetwork(address);
   // Hashed to bound memory: an attacker chooses the input.
   const shared = [{ attempts: ofNetwork, key: network }];
   if (person !== undefined) {
@@ -137,7 +137,7 @@ export async function attempt<T>(
 /** For a request that anyone may repeat: it counts like a failed attempt from this network. */
 export function countRequest({ context, address }: VisitorCall): void {
   context.passwordAttempts.ofNetwork.admit(
-    networkOf(address),
+    toNetwork(address),
     (seconds) => `Too many requests. Try again in ${seconds} seconds.`,
   );
 }

@@ -1,5 +1,5 @@
 import type { AuditAction, AuditDetail } from '../../../src/domain/audit.ts';
-import { type Actor, type AnyAuthority, actorOf } from '../../../src/domain/authority.ts';
+import { type Actor, type AnyAuthority, toActor } from '../../../src/domain/authority.ts';
 import type { Application } from '../../../src/domain/credential.ts';
 import type {
   ApplicationId,
@@ -177,7 +177,7 @@ export class Tables {
   }
 
   note(organizationId: OrganizationId, note: AuditNote<AnyAuthority>, at: number): void {
-    const actor = actorOf(note.authority);
+    const actor = toActor(note.authority);
     const { id, action, subject, detail, traceId } = note;
     this.organizations.get(organizationId)?.audit.push({ id, at, actor, action, subject, detail, traceId });
   }
