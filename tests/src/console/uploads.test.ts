@@ -112,7 +112,11 @@ describe('Uploads in the console', () => {
       /^two\.md exceeds the organization's limit of 1000 bytes of text\. Remove documents first\.$/,
     );
     for (const name of ['two.md', 'three.md']) assertDone(await put(name, 'x'), 201);
-    assertRefused(await put('four.md', 'x'), 400, /^four\.md exceeds the organization's limit of 3 documents\. Remove/);
+    assertRefused(
+      await put('four.md', 'x'),
+      400,
+      /^four\.md exceeds the organization's limit of 3 documents\. Remove/,
+    );
     assertDone(await put('one.md', 'y'.repeat(500)), 201);
     const { storage, documents } = assertDone(await world.ada.get('/documents'));
     assert.deepEqual(storage, { documents: 3, documentsMax: 3, bytes: 502, bytesMax: 1_000 });
