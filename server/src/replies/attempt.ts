@@ -148,7 +148,7 @@ export class Attempt {
     const failure = isModelFailure(error) ? error.message : unexpectedFailure;
     const delayMs = this.#retryDelayMs(error);
     if (delayMs !== undefined) {
-      log.info({ failure, delay_ms: delayMs, ...replyForLog(reply) }, 'reply will be tried again');
+      log.info({ failure, delay_ms: delayMs, ...replyForLog(reply) }, 'retrying reply');
       return this.#settle('retried', () => store.releaseReply(reply, { delayMs, failure }));
     }
     // A failure of the model explains itself. Any other error is a bug, so its stack is logged.
@@ -170,7 +170,7 @@ export class Attempt {
   /** Retries until the attempt is aborted: at the deadline, when the reply is lost or when the worker stops. */
   #persist<T>(call: () => Promise<T>): Promise<T> {
     const { timers, log } = this.#needs;
-    const text = 'the store is unavailable; the reply will be stored when it is back';
+    const text = 'failed to store reply, retrying';
     const onFailure = (error: unknown) => log.warn({ err: error, ...replyForLog(this.#task.reply) }, text);
     return retryStore(call, this.#abort.signal, onFailure, timers);
   }

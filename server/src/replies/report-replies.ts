@@ -29,10 +29,7 @@ export function reportCrashed(
 ): void {
   if (crashed.length === 0) return;
   telemetry.repliesCrashed(crashed.length);
-  log.warn(
-    { replies: crashed.length },
-    'the process that wrote these replies ended or stalled; they start over',
-  );
+  log.warn({ replies: crashed.length }, 'worker process ended or stalled, restarting its replies');
 }
 
 /** Has the trace ID of the request that created the reply: the person who sent it can quote that id. */

@@ -102,7 +102,7 @@ export function keepTending(
       const { failed, crashed } = await tendReplies(needs, round, leases.mayEndLeases());
       logFailed(log, failed);
       reportCrashed(needs, crashed);
-      if (failing) log.info({}, 'the store answers again');
+      if (failing) log.info({}, 'store is responding again');
       failing = false;
       leases.roundEnded(true);
     } catch (error) {

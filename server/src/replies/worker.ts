@@ -155,7 +155,7 @@ export class ReplyWorker implements LocalWorker {
       .afterRequest(reply.traceId, 'reply', { 'skein.model': model.name }, () => attempt.run())
       .catch((error: unknown): AttemptOutcome => {
         // No retry here: the lease expires and the reply is claimed again.
-        log.error({ err: error, ...replyForLog(reply) }, 'reply could not be stored');
+        log.error({ err: error, ...replyForLog(reply) }, 'failed to store reply');
         return 'stopped';
       })
       .then((outcome) => {
@@ -185,7 +185,7 @@ export class ReplyWorker implements LocalWorker {
       this.#isRenewalFailing = false;
     } catch (error) {
       // Retried with the next heartbeat or before the next sweep, up to five times a second. If all fail, the leases expire.
-      if (!this.#isRenewalFailing) log.error({ err: error }, 'leases could not be renewed; retrying');
+      if (!this.#isRenewalFailing) log.error({ err: error }, 'failed to renew leases, retrying');
       this.#isRenewalFailing = true;
     }
   }
