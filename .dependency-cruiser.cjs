@@ -1,5 +1,8 @@
 /** Who may import whom. The comment of a rule is the sentence a developer sees when it is broken. */
 const source = '^server/src';
+const runtime = '^runtime/src/';
+const pure = `${runtime}pure/`;
+const answers = '^answers/src/';
 const tests = '\\.test\\.ts$';
 const consoleSchemas = `${source}/http/(schema|console/[a-z]+-schemas)\\.ts$`;
 const remoteCommands = `${source}/commands/remote/`;
@@ -20,9 +23,16 @@ module.exports = {
     only(
       'domain-is-pure',
       `${source}/domain/`,
-      [],
-      'domain holds rules and types: it imports nothing, so that it needs no machine to run on.',
+      [pure],
+      'domain holds rules and types: it imports only runtime/src/pure, so that it needs no machine to run on.',
     ),
+    only(
+      'pure',
+      pure,
+      [],
+      'runtime/src/pure does no I/O and imports nothing, so that the domain may import it.',
+    ),
+    only('runtime', runtime, [], 'runtime imports no other workspace and no package.'),
     only(
       'store-port',
       `${source}/storage/port/`,
@@ -32,20 +42,20 @@ module.exports = {
     only('archive-port', `${source}/storage/port/archive\\.ts$`, [], 'The archive port speaks of rows only.'),
     only(
       'model-port',
-      `${source}/generation/model\\.ts$`,
-      [`${source}/domain/`],
-      'The model port speaks of the domain only.',
+      `${answers}model\\.ts$`,
+      [`${source}/domain/`, runtime],
+      'The model port speaks of the domain only, with helpers of runtime.',
     ),
     only(
       'usecases',
       `${source}/usecases/`,
-      [`${source}/domain/`, `${source}/storage/port/store\\.ts$`, `${source}/replies/index\\.ts$`],
-      'A use case knows the domain, the store port and the reply engine; adapters, clocks and libraries come in through its context.',
+      [`${source}/domain/`, `${source}/storage/port/store\\.ts$`, `${source}/replies/index\\.ts$`, runtime],
+      'A use case knows the domain, runtime, the store port and the reply engine; adapters, clocks and libraries come in through its context.',
     ),
     only(
       'shared-sql',
       `${source}/storage/sql/`,
-      [`${source}/domain/`, `${source}/storage/port/`, '^(node:)?crypto$'],
+      [`${source}/domain/`, runtime, `${source}/storage/port/`, '^(node:)?crypto$'],
       'Shared SQL knows the domain and the port: each adapter passes in how its statements are run.',
     ),
     only(
@@ -53,6 +63,7 @@ module.exports = {
       `${source}/storage/sqlite/`,
       [
         `${source}/domain/`,
+        runtime,
         `${source}/storage/(port|cache|migrations|sql)/`,
         '^node_modules/better-sqlite3/',
         '^node_modules/@types/better-sqlite3/',
@@ -66,6 +77,7 @@ module.exports = {
       `${source}/storage/postgres/`,
       [
         `${source}/domain/`,
+        runtime,
         `${source}/storage/(port|cache|migrations|sql)/`,
         '^node_modules/(@types/)?pg',
         '^(crypto|fs|path|timers/promises)$',
@@ -76,13 +88,8 @@ module.exports = {
     only(
       'replies',
       `${source}/replies/`,
-      [
-        `${source}/domain/`,
-        `${source}/usecases/(signals|timers|turns)\\.ts$`,
-        `${source}/storage/port/store\\.ts$`,
-        `${source}/generation/(model|retry-store)\\.ts$`,
-      ],
-      'The reply engine knows the domain, its own model port and the store port: compose.ts decides what it gets.',
+      [`${source}/domain/`, `${source}/storage/port/store\\.ts$`, runtime],
+      'The reply engine knows the domain, runtime, its own model port and the store port: compose.ts decides what it gets.',
     ),
     only(
       'otlp',
@@ -91,11 +98,11 @@ module.exports = {
       'OTLP imports the tracing port and its own libraries, and is loaded only if a receiver is configured.',
     ),
     {
-      name: 'generation',
+      name: 'answers',
       severity: 'error',
       comment:
         'Models, retrieval and reading know the domain and the ports: no surface, no adapter, no command.',
-      from: { path: `${source}/generation/[^/]+/`, pathNot: tests },
+      from: { path: `${answers}[^/]+/`, pathNot: tests },
       to: {
         path: [`${source}/(storage/(?!port/)[^/]+|http|commands|config|usecases)/`, `${source}/[^/]+\\.ts$`],
       },
@@ -107,7 +114,8 @@ module.exports = {
       from: { path: `${source}/http/[^/]+/`, pathNot: tests },
       to: {
         path: [
-          `${source}/(storage|generation|commands|config)/`,
+          `${source}/(storage|commands|config)/`,
+          answers,
           `${source}/[^/]+\\.ts$`,
           `${source}/http/app\\.ts$`,
         ],
@@ -146,7 +154,8 @@ module.exports = {
       to: {
         path: [
           `${source}/http/[^/]+/`,
-          `${source}/(storage|generation|commands|config)/`,
+          `${source}/(storage|commands|config)/`,
+          answers,
           `${source}/[^/]+\\.ts$`,
         ],
       },
@@ -158,7 +167,7 @@ module.exports = {
         'main.ts and the commands know compose.ts, config, the use cases and the domain; adapters are named in compose.ts only.',
       from: { path: [`${source}/commands/`, `${source}/main\\.ts$`], pathNot: tests },
       to: {
-        path: [`${source}/(storage|generation|http)/`, '^node_modules/(better-sqlite3|fastify|pg)/'],
+        path: [`${source}/(storage|http)/`, answers, '^node_modules/(better-sqlite3|fastify|pg)/'],
         dependencyTypesNot: ['type-only'],
       },
     },
@@ -195,7 +204,7 @@ module.exports = {
       comment:
         'examples, tests and bench use the service from outside, as a user would; they import no part of it. Only answers-quick.ts and answers-fit.ts call the model in their own process.',
       from: { path: '^(examples|tests|bench)/', pathNot: '^bench/src/answers-(?:quick|fit)\\.ts$' },
-      to: { path: '^server/' },
+      to: { path: '^(server|answers|runtime)/' },
     },
     {
       name: 'examples-stand-alone',
@@ -211,7 +220,7 @@ module.exports = {
       comment:
         "console knows the schemas of its backend's routes, and nothing else of the server, the tests or the benchmarks.",
       from: { path: '^console/' },
-      to: { path: '^(server|tests|bench)/', pathNot: consoleSchemas },
+      to: { path: '^(server|answers|runtime|tests|bench)/', pathNot: consoleSchemas },
     },
     {
       name: 'console-types-only',

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 interface Manifest {
@@ -22,6 +22,9 @@ interface Manifest {
   readonly version: string;
   readonly [field: string]: unknown;
 }
+
+/** The workspaces whose code the package contains, besides that of the client. */
+const workspaces = ['server', 'answers', 'runtime'];
 
 type Versions = Record<string, string>;
 
@@ -54,17 +57,21 @@ function stageServer(folder: string): string {
   for (const file of globSync('**/*.js', { cwd: folder })) nameEmittedPrograms(folder, file);
   const { name, version, description, license, type, engines, optionalDependencies } =
     readJson('package.json');
-  const { dependencies } = readJson('server/package.json');
+  const manifests = workspaces.map((workspace) => readJson(`${workspace}/package.json`));
+  const dependencies = Object.assign({}, ...manifests.map((manifest) => manifest.dependencies));
   const files = [
     ...globSync('server/src/**/*.sql', { cwd: root }),
     ...['server/bin', 'server/demo', 'console/dist', 'site/dist', 'README.md', 'CHANGELOG.md', 'LICENSE'],
   ];
   for (const file of files) cpSync(join(root, file), join(folder, file), { recursive: true });
-  writeJson(join(folder, 'server/package.json'), { name: '@skein/server', version, private: true, type });
+  for (const workspace of manifests)
+    writeJson(join(folder, basename(workspace.name), 'package.json'), {
+      ...{ name: workspace.name, version, private: true, type },
+    });
   writeJson(join(folder, 'package.json'), {
     ...{ name, version, description, license, type, engines },
     bin: { skein: 'server/bin/skein' },
-    files: ['server', 'client', 'console', 'site', 'CHANGELOG.md'],
+    files: [...workspaces, 'client', 'console', 'site', 'CHANGELOG.md'],
     dependencies: testedVersions(dependencies),
     optionalDependencies: testedVersions(optionalDependencies),
   });

@@ -1,22 +1,22 @@
 import { join } from 'node:path';
-import type { OrganizationId } from '../../server/src/domain/id.ts';
 import {
   type Candidate,
   candidatesFor,
   passagesMax,
   shownOf,
-} from '../../server/src/generation/models/extractive/answer.ts';
-import { questionsOf } from '../../server/src/generation/models/extractive/asking.ts';
-import { render } from '../../server/src/generation/models/extractive/quote.ts';
-import { featureNames } from '../../server/src/generation/models/extractive/score.ts';
-import { searchPassages } from '../../server/src/generation/retrieval/search.ts';
+} from '../../answers/src/models/extractive/answer.ts';
+import { questionsOf } from '../../answers/src/models/extractive/asking.ts';
+import { render } from '../../answers/src/models/extractive/quote.ts';
+import { featureNames } from '../../answers/src/models/extractive/score.ts';
+import { searchPassages } from '../../answers/src/retrieval/search.ts';
+import type { OrganizationId } from '../../server/src/domain/id.ts';
 import { openSqliteStore } from '../../server/src/storage/sqlite/open.ts';
 import { type AskedQuestion, plain, readQuestions } from './answer-questions.ts';
 import { createAnswerOrganization } from './answers.ts';
 import { removeFolder, temporaryFolder } from './processes.ts';
 import { say } from './table.ts';
 
-// Fits the weights in `generation/models/extractive/score.ts` on the questions marked `tune` and `validation`. Six-fold
+// Fits the weights in `answers/src/models/extractive/score.ts` on the questions marked `tune` and `validation`. Six-fold
 // cross-validation, which leaves out whole documents, estimates how well they do on other documents.
 
 interface Sample {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { extractiveModel } from '../../answers/src/models/extractive.ts';
 import type { OrganizationId } from '../../server/src/domain/id.ts';
-import { extractiveModel } from '../../server/src/generation/models/extractive.ts';
 import { openSqliteStore } from '../../server/src/storage/sqlite/open.ts';
 import { readQuestions } from './answer-questions.ts';
 import { holdsAnswer, type JudgedReply, levelOf, printReplies, type Reply } from './answer-table.ts';

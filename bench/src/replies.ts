@@ -153,7 +153,7 @@ export function median(values: number[]): number {
 
 /** Starts the tests' stand-in for a model provider in a separate process. */
 async function startProvider(): Promise<{ url: string; stop(): Promise<void> }> {
-  const file = join(root, 'server/testing/provider-stand-in.ts');
+  const file = join(root, 'answers/testing/provider-stand-in.ts');
   const child = start(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'] });
   for await (const line of createInterface({ input: child.stdout! }))
     return { url: line.trim(), stop: () => end(child) };

@@ -5,22 +5,24 @@ import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Logger } from 'pino';
-import { createDrafter, createModel, type ModelSettings } from './compose-model.ts';
+import { createDrafter, createModel, type ModelSettings } from '../../answers/src/create-model.ts';
+import { documentReader } from '../../answers/src/reading/document-reader.ts';
+import { termOf, wordsOf } from '../../answers/src/retrieval/terms.ts';
+import type { PassageSource } from '../../answers/src/threads/model-thread.ts';
+import type { ModelThreads } from '../../answers/src/threads/model-threads.ts';
+import { loadOnce } from '../../runtime/src/pure/load-once.ts';
+import { Signals } from '../../runtime/src/pure/signals.ts';
+import { machineTimers } from '../../runtime/src/timers.ts';
 import { type Config, ConfigError, listeningUrl, packageVersion, type StoreChoice } from './config/config.ts';
 import { AttemptLimit, FailedSignIns } from './domain/attempts.ts';
 import type { AccessTokens } from './domain/credential.ts';
 import type { Library } from './domain/document.ts';
-import { SearchQueue } from './domain/fair-queue.ts';
 import { createIdGenerator, type ThreadId } from './domain/id.ts';
-import { loadOnce } from './domain/load-once.ts';
 import type { ConfiguredModel } from './domain/reply.ts';
 import { retentionMs } from './domain/retention.ts';
+import { SearchQueue } from './domain/search-queue.ts';
 import { explainFault } from './domain/store-fault.ts';
 import { noTelemetry, noTracing, type Telemetry, type Tracing } from './domain/telemetry.ts';
-import { documentReader } from './generation/reading/document-reader.ts';
-import { termOf, wordsOf } from './generation/retrieval/terms.ts';
-import type { PassageSource } from './generation/threads/model-thread.ts';
-import type { ModelThreads } from './generation/threads/model-threads.ts';
 import type { Log } from './log.ts';
 import { createSmtpMailer } from './mail/smtp.ts';
 import { ReplySignals } from './replies/index.ts';
@@ -34,10 +36,8 @@ import { openSqliteStore } from './storage/sqlite/open.ts';
 import { machineClock } from './storage/sqlite/store-time.ts';
 import type { Context } from './usecases/context.ts';
 import { recordReplies, requestRecorder } from './usecases/organization/request-recorder.ts';
-import { Signals } from './usecases/signals.ts';
 import type { SurfaceContext } from './usecases/surface-context.ts';
 import { createFollowedThreads } from './usecases/threads/followed-threads.ts';
-import { machineTimers } from './usecases/timers.ts';
 
 const accountFailuresWindowMs = 15 * 60_000;
 
@@ -104,7 +104,7 @@ export async function openContext(
       read: documentReader(config.limits),
       // Model threads search for replies. Only the operator's commands search here.
       async search(...asked) {
-        const { searchPassages } = await import('./generation/retrieval/search.ts');
+        const { searchPassages } = await import('../../answers/src/retrieval/search.ts');
         return searchPassages(store, ...asked);
       },
     },
@@ -180,7 +180,7 @@ export async function openArchiveTarget(choice: StoreChoice): Promise<ArchiveTar
   return (await import('./storage/postgres/archive.ts')).openPostgresTarget(choice.url);
 }
 
-export { termsOf } from './generation/retrieval/terms.ts';
+export { termsOf } from '../../answers/src/retrieval/terms.ts';
 export { createSmtpMailer as createMailer } from './mail/smtp.ts';
 export { copyStore } from './storage/copy-store.ts';
 export { copySqliteFile } from './storage/sqlite/database.ts';
@@ -193,12 +193,12 @@ export async function startWorker(config: Config, context: Context, log: Logger)
   const { replyConcurrency: concurrency, replyAttempts: attemptsMax } = config.limits;
   const settings = { concurrency, leaseMs: config.replyLeaseMs, attemptsMax };
   const { ReplyWorker } = await import('./replies/index.ts');
-  const { isolatedModel } = await import('./generation/isolation/isolated-model.ts');
+  const { isolatedModel } = await import('../../answers/src/isolation/isolated-model.ts');
   const { store, tracing } = context;
   const usual = await createModel(modelSettings(config), store, tracing.headers);
   const suspects = isolatedModel({
     name: usual.name,
-    program: new URL('./reply-process.ts', import.meta.url),
+    program: new URL('../../answers/src/isolation/reply-process.ts', import.meta.url),
     settings: { ...modelSettings(config), threads: 1 },
     store,
     traceHeaders: tracing.headers,
@@ -227,7 +227,7 @@ export function configuredModel(config: Config): ConfiguredModel {
     provider: model.kind === 'language' ? model.provider : null,
     async test(question, withinMs) {
       const drafter = await createDrafter(config, noDocuments);
-      const { tryModel } = await import('./generation/models/language/trial.ts');
+      const { tryModel } = await import('../../answers/src/models/language/trial.ts');
       return drafter && tryModel(drafter, question, AbortSignal.timeout(withinMs));
     },
   };
@@ -266,7 +266,7 @@ const questionMsMax = 10_000;
 function threadedQuestions(config: Config, { store }: Context) {
   let threads: ModelThreads | undefined;
   const open = loadOnce(async () => {
-    const module = await import('./generation/threads/model-threads.ts');
+    const module = await import('../../answers/src/threads/model-threads.ts');
     threads = new module.ModelThreads({ store, threads: 1, passages: passageSource(config) });
     return threads;
   });

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
-import { orUndefined } from './domain/or-undefined.ts';
-import { printableLines } from './domain/text.ts';
+import { orUndefined } from '../../runtime/src/pure/or-undefined.ts';
+import { printableLines } from '../../runtime/src/pure/text.ts';
 
 /** Colors follow the terminal and `NO_COLOR`. */
 const colored = (format: Parameters<typeof styleText>[0], text: string) =>

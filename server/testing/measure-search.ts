@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { termOf, wordsOf } from '../../answers/src/retrieval/terms.ts';
+import { machineTimers } from '../../runtime/src/timers.ts';
 import type { ThreadId } from '../src/domain/id.ts';
-import { termOf, wordsOf } from '../src/generation/retrieval/terms.ts';
 import { createSeal } from '../src/security/seal.ts';
 import { openSqliteStore } from '../src/storage/sqlite/open.ts';
 import type { Context } from '../src/usecases/context.ts';
 import { indexThreads } from '../src/usecases/threads/index-threads.ts';
 import { type SearchThreadsInput, searchThreads } from '../src/usecases/threads/search-threads.ts';
-import { machineTimers } from '../src/usecases/timers.ts';
 import { note, World } from './contract/fixture.ts';
 import { openTestDatabase, poolSettings } from './contract/postgres-database.ts';
 

@@ -4,10 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'node:test';
+import { scriptedModel } from '../../answers/src/models/scripted.ts';
+import { Signals } from '../../runtime/src/pure/signals.ts';
+import { machineTimers } from '../../runtime/src/timers.ts';
+import { until } from '../../runtime/testing/until.ts';
 import { createIdGenerator, type OrganizationId, type ThreadId } from '../src/domain/id.ts';
 import type { AssistantMessage } from '../src/domain/message.ts';
 import { noTelemetry, noTracing, type Telemetry } from '../src/domain/telemetry.ts';
-import { scriptedModel } from '../src/generation/models/scripted.ts';
 import {
   type Model,
   type ReplyEvent,
@@ -18,10 +21,7 @@ import {
 } from '../src/replies/index.ts';
 import type { NewThread, Store } from '../src/storage/port/store.ts';
 import { openSqliteStore } from '../src/storage/sqlite/open.ts';
-import { Signals } from '../src/usecases/signals.ts';
-import { machineTimers } from '../src/usecases/timers.ts';
 import { principalOf, World } from './contract/fixture.ts';
-import { until } from './until.ts';
 
 // The fixture of the worker's tests. `useWorkers` creates it for each test.
 export let world: World;

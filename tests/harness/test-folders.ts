@@ -15,7 +15,7 @@ export const longestFirst: readonly string[] = [
   'tests/src/nodes/pgbouncer',
   'tests/src/nodes/rolling-restarts',
   'tests/src/browser/looks',
-  'server/src/generation/reading',
+  'answers/src/reading',
   'server/src/storage/postgres',
   'server/src/storage/sqlite',
   'tests/src/client',

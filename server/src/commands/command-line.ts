@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { Command, CommanderError } from 'commander';
+import { editDistance } from '../../../runtime/src/pure/text.ts';
 import { packageVersion } from '../config/config.ts';
-import { editDistance } from '../domain/text.ts';
 import { type Arguments, type CommandLine, type Options, UsageError } from './command.ts';
 import { printable } from './output.ts';
 

@@ -1,10 +1,10 @@
 import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, normalize, sep } from 'node:path';
 import { Option } from 'commander';
+import { orUndefined } from '../../../runtime/src/pure/or-undefined.ts';
+import { counted, withCommas } from '../../../runtime/src/pure/text.ts';
 import { documentEndings, fileFault, supportedTypes, UnreadableDocument } from '../domain/document.ts';
 import { formatBytes } from '../domain/limits.ts';
-import { orUndefined } from '../domain/or-undefined.ts';
-import { counted, withCommas } from '../domain/text.ts';
 import {
   type AddedDocument,
   addDocument,

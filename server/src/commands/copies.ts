@@ -13,11 +13,11 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Option } from 'commander';
+import { orUndefined } from '../../../runtime/src/pure/or-undefined.ts';
+import { counted } from '../../../runtime/src/pure/text.ts';
 import type { StoreChoice } from '../config/parsers.ts';
 import { invalid, ServiceError } from '../domain/errors.ts';
-import { orUndefined } from '../domain/or-undefined.ts';
 import { explainFault } from '../domain/store-fault.ts';
-import { counted } from '../domain/text.ts';
 import type { CopiedTable } from '../storage/copy-store.ts';
 import type { Arguments, BareCommand } from './command.ts';
 import { clearStatus, showProgress } from './output.ts';

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
+import { counted } from '../../../runtime/src/pure/text.ts';
 import { type MemberRole, memberRoles } from '../domain/organization.ts';
-import { counted } from '../domain/text.ts';
 import {
   changeOrganization,
   createOrganization,

@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
-import { printable, printableLines, splitGraphemes, unprintable } from '../domain/text.ts';
+import { printable, printableLines, splitGraphemes, unprintable } from '../../../runtime/src/pure/text.ts';
 
 export { printable, printableLines };
 

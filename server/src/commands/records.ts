@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Option } from 'commander';
-import { counted, withCommas } from '../domain/text.ts';
+import { counted, withCommas } from '../../../runtime/src/pure/text.ts';
 import { iso, utcDate } from '../domain/time.ts';
 import { actorName, listAudit } from '../usecases/organization/audit-log.ts';
 import {

@@ -14,7 +14,7 @@ import { constants, getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, describe, it } from 'node:test';
-import { until } from '../../testing/until.ts';
+import { until } from '../../../runtime/testing/until.ts';
 import type { Log } from '../log.ts';
 import { buildBeside, buildServedFiles } from './web-build.ts';
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { isStorable } from '../../../runtime/src/pure/text.ts';
 import { isLoopback } from '../domain/address.ts';
 import type { MailServer, Sender } from '../domain/mail.ts';
 import { normalizeEmail } from '../domain/organization.ts';
-import { isStorable } from '../domain/text.ts';
 import { postgresUrls } from '../storage/postgres/postgres-urls.ts';
 
 /** Turns the text of a variable into its value. Throws `InvalidValue` if it cannot. */

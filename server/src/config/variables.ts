@@ -1,5 +1,5 @@
+import { editDistance } from '../../../runtime/src/pure/text.ts';
 import { cacheBytesDefault, type LimitVariable, limitEntries, timerMsMax } from '../domain/limits.ts';
-import { editDistance } from '../domain/text.ts';
 import type { Parser } from './parsers.ts';
 import * as parse from './parsers.ts';
 

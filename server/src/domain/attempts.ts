@@ -1,5 +1,5 @@
+import { setBounded } from '../../../runtime/src/pure/set-bounded.ts';
 import { rateLimited } from './errors.ts';
-import { setBounded } from './set-bounded.ts';
 import { dayMs } from './time.ts';
 
 const minuteMs = 60_000;

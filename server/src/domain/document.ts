@@ -1,6 +1,6 @@
+import { cutText } from '../../../runtime/src/pure/text.ts';
 import type { DocumentId, OrganizationId } from './id.ts';
 import { limits as fixed } from './limits.ts';
-import { cutText } from './text.ts';
 
 /** A document that replies can draw on. It belongs to an organization, or to one account in it. */
 export interface Document {

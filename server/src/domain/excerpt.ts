@@ -1,4 +1,4 @@
-import { inOneLine } from './text.ts';
+import { inOneLine } from '../../../runtime/src/pure/text.ts';
 
 /** Splits a text into words as the index does, and reduces a word to its term. */
 export interface Vocabulary {

@@ -1,4 +1,4 @@
-import type { Signal } from './fair-queue.ts';
+import type { Signal } from '../../../runtime/src/pure/fair-queue.ts';
 import type { UserId } from './id.ts';
 
 export interface Mail {

@@ -1,6 +1,6 @@
+import { counted } from '../../../runtime/src/pure/text.ts';
 import { type Document, storableTitle } from './document.ts';
 import type { MessageId, ThreadId } from './id.ts';
-import { counted } from './text.ts';
 
 export const messageStatuses = ['in_progress', 'corroborating', 'completed', 'failed', 'cancelled'] as const;
 

@@ -1,5 +1,5 @@
+import { splitGraphemes, visibleCharacter, withoutInvisible } from '../../../runtime/src/pure/text.ts';
 import type { OrganizationId, ThreadId, UserId } from './id.ts';
-import { splitGraphemes, visibleCharacter, withoutInvisible } from './text.ts';
 
 export interface Thread {
   readonly organizationId: OrganizationId;

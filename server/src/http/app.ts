@@ -7,8 +7,9 @@ import {
   fastify,
   LogController,
 } from 'fastify';
+import { FairQueue } from '../../../runtime/src/pure/fair-queue.ts';
+import { takeTurn } from '../../../runtime/src/turns.ts';
 import { invalid } from '../domain/errors.ts';
-import { FairQueue } from '../domain/fair-queue.ts';
 import type { UserId } from '../domain/id.ts';
 import { limits } from '../domain/limits.ts';
 import type { Principal, UserPrincipal } from '../domain/principal.ts';
@@ -17,7 +18,6 @@ import type { AnsweredRequest } from '../domain/traffic.ts';
 import type { Credential } from '../usecases/credentials/authenticate.ts';
 import type { EnteredSession, SignedIn } from '../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../usecases/surface-context.ts';
-import { takeTurn } from '../usecases/turns.ts';
 import { apiV1 } from './api-v1/index.ts';
 import { apiPrefix, publishReference } from './api-v1/openapi.ts';
 import { consoleBackend } from './console/index.ts';

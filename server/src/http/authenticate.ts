@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { setBounded } from '../../../runtime/src/pure/set-bounded.ts';
+import { counted } from '../../../runtime/src/pure/text.ts';
 import { rateLimited } from '../domain/errors.ts';
-import { setBounded } from '../domain/set-bounded.ts';
-import { counted } from '../domain/text.ts';
 import {
   type Admitted,
   admit,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { takeTurn } from '../usecases/turns.ts';
+import { takeTurn } from '../../../runtime/src/turns.ts';
 import { closeInOrder } from './close-in-order.ts';
 import { errorBody } from './error-response.ts';
 import { ambiguityOf, createTraceId } from './request.ts';

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { counted } from '../../../runtime/src/pure/text.ts';
 import { type ErrorCode, invalid, notFound, ServiceError } from '../domain/errors.ts';
-import { counted } from '../domain/text.ts';
 import { jsonTypeFault } from './json-body.ts';
 
 export const errorStatus = {

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { MIMEType } from 'node:util';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { orUndefined } from '../../../runtime/src/pure/or-undefined.ts';
+import { counted } from '../../../runtime/src/pure/text.ts';
+import { nextTurn } from '../../../runtime/src/turns.ts';
 import { invalid, ServiceError } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
-import { orUndefined } from '../domain/or-undefined.ts';
-import { counted } from '../domain/text.ts';
-import { nextTurn } from '../usecases/turns.ts';
 import { callerOf } from './request.ts';
 
 type Done = (error: Error | null, value?: unknown) => void;

@@ -2,8 +2,8 @@ import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import { counted } from '../../../runtime/src/pure/text.ts';
 import { type Limits, limits, timerMsMax } from '../domain/limits.ts';
-import { counted } from '../domain/text.ts';
 import { boundHeaders } from './bounded-headers.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 

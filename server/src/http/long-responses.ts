@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { nextTurn } from '../usecases/turns.ts';
+import { nextTurn } from '../../../runtime/src/turns.ts';
 
 /** Requests that wait for an event. Each holds a timer and an abort controller, and nothing else. */
 export class HeldRequests {

@@ -1,4 +1,4 @@
-import { nextTurn } from '../usecases/turns.ts';
+import { nextTurn } from '../../../runtime/src/turns.ts';
 import { encoded } from './route.ts';
 
 /** Renders each part of a thread once for all responses that send it at the same time. */

@@ -1,12 +1,12 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
+import { memoized } from '../../../runtime/src/pure/memoized.ts';
+import { orUndefined } from '../../../runtime/src/pure/or-undefined.ts';
+import { counted } from '../../../runtime/src/pure/text.ts';
 import { toNetwork } from '../domain/address.ts';
 import { invalid } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
-import { memoized } from '../domain/memoized.ts';
-import { orUndefined } from '../domain/or-undefined.ts';
-import { counted } from '../domain/text.ts';
 import { traceIdStart } from '../domain/traffic.ts';
 
 /** The caller whose turn a request takes. Unknown callers are distinguished by address, because they could invent a cookie for each request. */

@@ -1,7 +1,7 @@
+import { Signals } from '../../../runtime/src/pure/signals.ts';
+import type { Timers } from '../../../runtime/src/timers.ts';
 import type { MessageId, OrganizationId, ThreadId } from '../domain/id.ts';
 import type { Notices, ReplyName, ReplyNotice, Threads } from '../storage/port/store.ts';
-import { Signals } from '../usecases/signals.ts';
-import type { Timers } from '../usecases/timers.ts';
 
 /** The worker of this process. */
 export interface LocalWorker {

@@ -1,10 +1,10 @@
+import type { Signals } from '../../../runtime/src/pure/signals.ts';
+import type { Timers } from '../../../runtime/src/timers.ts';
 import type { OwnAuthority } from '../domain/authority.ts';
 import type { ThreadId } from '../domain/id.ts';
 import type { Source, Step, Verdict } from '../domain/message.ts';
 import { failedReplyContent, type RunningStatus } from '../domain/reply.ts';
 import type { AuditNote, ClaimedReply, Replies } from '../storage/port/store.ts';
-import type { Signals } from '../usecases/signals.ts';
-import type { Timers } from '../usecases/timers.ts';
 import type { ReplyEvent } from './model.ts';
 
 interface WriterNeeds {

@@ -1,7 +1,7 @@
+import type { Timers } from '../../../runtime/src/timers.ts';
 import type { IdGenerator } from '../domain/id.ts';
 import type { Log, Telemetry } from '../domain/telemetry.ts';
 import type { Audits, FailedReply, Replies, ReplyName, SweptReplies } from '../storage/port/store.ts';
-import type { Timers } from '../usecases/timers.ts';
 import type { ReplySignals } from './reply-signals.ts';
 import { replyFailedNote, replyForLog, reportCrashed, reportEnded } from './report-replies.ts';
 

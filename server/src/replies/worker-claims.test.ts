@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type Model, ModelError } from '../../../answers/src/model.ts';
+import { scriptedModel } from '../../../answers/src/models/scripted.ts';
+import { until } from '../../../runtime/testing/until.ts';
 import { Accounting } from '../../testing/contract/account-fixture.ts';
 import { by, granted, newFollowUp, newThread, note, noteBy } from '../../testing/contract/fixture.ts';
-import { until } from '../../testing/until.ts';
 import {
   ask,
   changeNeeds,
@@ -19,8 +21,6 @@ import { defaultLimits } from '../domain/limits.ts';
 import type { AssistantMessage } from '../domain/message.ts';
 import type { UserPrincipal } from '../domain/principal.ts';
 import { crashesOfSuspect, suspectSlots } from '../domain/reply.ts';
-import { type Model, ModelError } from '../generation/model.ts';
-import { scriptedModel } from '../generation/models/scripted.ts';
 import type { NewThread } from '../storage/port/store.ts';
 import type { Context } from '../usecases/context.ts';
 import { cancelReply } from '../usecases/threads/change-replies.ts';

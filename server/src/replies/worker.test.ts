@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type Model, ModelError } from '../../../answers/src/model.ts';
+import { scriptedModel } from '../../../answers/src/models/scripted.ts';
+import { until } from '../../../runtime/testing/until.ts';
 import { by, newThread } from '../../testing/contract/fixture.ts';
-import { until } from '../../testing/until.ts';
 import {
   ask,
   changeNeeds,
@@ -17,8 +19,6 @@ import {
 import type { AssistantMessage } from '../domain/message.ts';
 import { failedReplyContent, failureReasons } from '../domain/reply.ts';
 import { noTelemetry } from '../domain/telemetry.ts';
-import { type Model, ModelError } from '../generation/model.ts';
-import { scriptedModel } from '../generation/models/scripted.ts';
 import { tendReplies } from './tend-replies.ts';
 
 describe('The reply worker', () => {

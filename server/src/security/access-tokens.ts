@@ -1,5 +1,7 @@
 import { generateKeyPairSync, hash } from 'node:crypto';
 import type { JWK } from 'jose';
+import { orUndefined } from '../../../runtime/src/pure/or-undefined.ts';
+import { setBounded } from '../../../runtime/src/pure/set-bounded.ts';
 import {
   type AccessClaims,
   type AccessTokens,
@@ -7,8 +9,6 @@ import {
   accessTokenSeconds,
 } from '../domain/credential.ts';
 import type { ApplicationId, OrganizationId } from '../domain/id.ts';
-import { orUndefined } from '../domain/or-undefined.ts';
-import { setBounded } from '../domain/set-bounded.ts';
 import type { NewSigningKey, SigningKey, SigningKeys } from '../storage/port/store.ts';
 
 /** Loaded with the first token, because most commands do not need it. */

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto';
+import { orUndefined } from '../../../runtime/src/pure/or-undefined.ts';
 import type { Seal } from '../domain/cursor.ts';
-import { orUndefined } from '../domain/or-undefined.ts';
 
 const algorithm = 'aes-256-gcm';
 const nonceLength = 12;

@@ -1,3 +1,5 @@
+import type { Signals } from '../../../runtime/src/pure/signals.ts';
+import type { Timers } from '../../../runtime/src/timers.ts';
 import type { AttemptLimit, FailedSignIns } from '../domain/attempts.ts';
 import type { AccessTokens } from '../domain/credential.ts';
 import type { Seal } from '../domain/cursor.ts';
@@ -13,9 +15,7 @@ import type { Telemetry, Tracing } from '../domain/telemetry.ts';
 import type { ReplySignals } from '../replies/index.ts';
 import type { Store } from '../storage/port/store.ts';
 import type { RequestRecorder } from './organization/request-recorder.ts';
-import type { Signals } from './signals.ts';
 import type { FollowedThreads } from './threads/followed-threads.ts';
-import type { Timers } from './timers.ts';
 
 export interface Context {
   readonly store: Store;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import pg from 'pg';
+import { until } from '../../../runtime/testing/until.ts';
 import type { OrganizationId } from '../../src/domain/id.ts';
 import { openPostgresStore } from '../../src/storage/postgres/open.ts';
-import { until } from '../until.ts';
 import { World } from './fixture.ts';
 import { openTestDatabase, poolSettings } from './postgres-database.ts';
 

@@ -1,5 +1,5 @@
 import { setImmediate as untilMicrotasksAreDone } from 'node:timers/promises';
-import type { Timers } from '../../src/usecases/timers.ts';
+import type { Timers } from '../../../runtime/src/timers.ts';
 import type { Random } from './random.ts';
 
 interface Event {

@@ -1,5 +1,5 @@
-import { type Model, ModelError, type ReplyEvent } from '../../src/generation/model.ts';
-import type { Timers } from '../../src/usecases/timers.ts';
+import { type Model, ModelError, type ReplyEvent } from '../../../answers/src/model.ts';
+import type { Timers } from '../../../runtime/src/timers.ts';
 import type { Random } from './random.ts';
 
 /** The answers of all models so far: a reply must be one of them, whole. */

@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { Signals } from '../../../runtime/src/pure/signals.ts';
+import type { Timers } from '../../../runtime/src/timers.ts';
 import { createIdGenerator, type ThreadId } from '../../src/domain/id.ts';
 import { defaultLimits } from '../../src/domain/limits.ts';
 import { noTelemetry, noTracing } from '../../src/domain/telemetry.ts';
@@ -12,9 +14,7 @@ import {
 } from '../../src/replies/index.ts';
 import type { Store } from '../../src/storage/port/store.ts';
 import type { Context } from '../../src/usecases/context.ts';
-import { Signals } from '../../src/usecases/signals.ts';
 import { createFollowedThreads } from '../../src/usecases/threads/followed-threads.ts';
-import type { Timers } from '../../src/usecases/timers.ts';
 import type { SimulatedProcess } from './event-loop.ts';
 import { StoreUnavailable } from './network.ts';
 import type { Random } from './random.ts';

@@ -1,5 +1,5 @@
+import { ModelError } from '../../../answers/src/model.ts';
 import type { OrganizationId, UserId } from '../../src/domain/id.ts';
-import { ModelError } from '../../src/generation/model.ts';
 import type { Store } from '../../src/storage/port/store.ts';
 import { EventLoop, type SimulatedProcess } from './event-loop.ts';
 import type { Violation } from './invariants.ts';

@@ -23,7 +23,7 @@ export interface ModelServer {
 
 /** `port`: the port of an earlier server, to start again on the same address. */
 export async function startModelServer(port = 0): Promise<ModelServer> {
-  const program = join(root, 'server/testing/provider-stand-in.ts');
+  const program = join(root, 'answers/testing/provider-stand-in.ts');
   const child = spawn(process.execPath, [program, String(port)], { stdio: ['ignore', 'pipe', 'inherit'] });
   // A test that fails halfway leaves nothing running.
   const killAtExit = () => child.kill('SIGKILL');

@@ -1,7 +1,7 @@
 import { type FastifyInstance, type FastifyPluginAsync, fastify } from 'fastify';
+import { loadOnce } from '../../../../runtime/src/pure/load-once.ts';
 import { accessTokenScope } from '../../domain/credential.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
-import { loadOnce } from '../../domain/load-once.ts';
 import type { Message } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { errorStatus } from '../error-response.ts';

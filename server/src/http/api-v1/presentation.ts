@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
+import { memoized } from '../../../../runtime/src/pure/memoized.ts';
 import { errorCodes } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import { memoized } from '../../domain/memoized.ts';
 import { deriveThreadStatus, type Message, messageStatuses, threadStates } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { iso, isoOrNull } from '../../domain/time.ts';

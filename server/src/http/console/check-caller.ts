@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
+import { isStorable } from '../../../../runtime/src/pure/text.ts';
 import { forbidden, type ServiceError } from '../../domain/errors.ts';
-import { isStorable } from '../../domain/text.ts';
 import {
   assertRole,
   enterOrganization,

@@ -1,13 +1,13 @@
 import cookie from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { counted } from '../../../../runtime/src/pure/text.ts';
+import { nextTurn } from '../../../../runtime/src/turns.ts';
 import { AttemptLimit } from '../../domain/attempts.ts';
 import { limits } from '../../domain/limits.ts';
 import { memberKey, type UserPrincipal } from '../../domain/principal.ts';
-import { counted } from '../../domain/text.ts';
 import { openDevice } from '../../usecases/people/passwords.ts';
 import { type EnteredSession, sessionAuthority } from '../../usecases/people/sessions.ts';
 import type { SurfaceContext } from '../../usecases/surface-context.ts';
-import { nextTurn } from '../../usecases/turns.ts';
 import { sendError } from '../error-response.ts';
 import { type Pieces, streamOf, whileAdmitted } from '../long-responses.ts';
 import { present } from '../schema.ts';

@@ -1,3 +1,4 @@
+import { counted } from '../../../../runtime/src/pure/text.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import {
   type AssistantMessage,
@@ -8,7 +9,6 @@ import {
   verdictText,
 } from '../../domain/message.ts';
 import { formerMember } from '../../domain/organization.ts';
-import { counted } from '../../domain/text.ts';
 import { iso } from '../../domain/time.ts';
 import type { ReplyChange, ThreadEvent } from '../../usecases/threads/follow-thread.ts';
 import type { ThreadHeadView, ThreadView } from '../../usecases/threads/get-thread.ts';

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { open, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { FairQueue } from '../../../../runtime/src/pure/fair-queue.ts';
+import { counted } from '../../../../runtime/src/pure/text.ts';
+import { nextTurn } from '../../../../runtime/src/turns.ts';
 import { invalid, rateLimited, type ServiceError } from '../../domain/errors.ts';
-import { FairQueue } from '../../domain/fair-queue.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { formatBytes } from '../../domain/limits.ts';
-import { counted } from '../../domain/text.ts';
-import { nextTurn } from '../../usecases/turns.ts';
 import { allowSlowBody, askForBody } from '../listener.ts';
 import type { ConsoleOptions, MemberCall } from './route.ts';
 

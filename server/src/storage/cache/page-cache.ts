@@ -1,6 +1,6 @@
+import { memoized } from '../../../../runtime/src/pure/memoized.ts';
 import type { Position } from '../../domain/cursor.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import { memoized } from '../../domain/memoized.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { accountKey } from '../port/listings.ts';
 import type { Listing, ThreadPage } from '../port/store.ts';

@@ -1,6 +1,6 @@
+import { setBounded } from '../../../../runtime/src/pure/set-bounded.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { quotaUse } from '../../domain/organization.ts';
-import { setBounded } from '../../domain/set-bounded.ts';
 import type { Admission, Admissions } from '../port/store.ts';
 import { keyIsLive } from '../sql/authority.ts';
 import { callColumns, statement, type Values } from '../sql/sql.ts';

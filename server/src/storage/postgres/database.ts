@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { FairQueue } from '../../domain/fair-queue.ts';
-import { memoized } from '../../domain/memoized.ts';
+import { FairQueue } from '../../../../runtime/src/pure/fair-queue.ts';
+import { memoized } from '../../../../runtime/src/pure/memoized.ts';
 import type { StoreWatch } from '../port/store.ts';
 import { WriteHealth } from '../port/write-health.ts';
 import {

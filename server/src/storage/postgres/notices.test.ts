@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { until } from '../../../../runtime/testing/until.ts';
 import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
-import { until } from '../../../testing/until.ts';
 import type { ReplyNotice, Store } from '../port/store.ts';
 import { openPostgresStore } from './open.ts';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
+import { until } from '../../../../runtime/testing/until.ts';
 import {
   by,
   granted,
@@ -11,7 +12,6 @@ import {
   operator,
 } from '../../../testing/contract/fixture.ts';
 import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
-import { until } from '../../../testing/until.ts';
 import type { MessageId, OrganizationId, ThreadId, UserId } from '../../domain/id.ts';
 import type { RetentionKind } from '../../domain/retention.ts';
 import { ObjectCache } from '../cache/object-cache.ts';

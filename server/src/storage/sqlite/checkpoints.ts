@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { orUndefined } from '../../domain/or-undefined.ts';
+import { orUndefined } from '../../../../runtime/src/pure/or-undefined.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
 import type { DiskGuard } from './disk-guard.ts';

@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3';
-import { FairQueue } from '../../domain/fair-queue.ts';
+import { FairQueue } from '../../../../runtime/src/pure/fair-queue.ts';
 import { SearchCache } from '../cache/search-cache.ts';
 import type { Documents, PassageNumber } from '../port/store.ts';
 import { documents, type PassageIndex, scopedTerms } from '../sql/documents.ts';

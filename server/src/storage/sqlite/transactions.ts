@@ -1,4 +1,4 @@
-import { memoized } from '../../domain/memoized.ts';
+import { memoized } from '../../../../runtime/src/pure/memoized.ts';
 import { boundValue, longTextCalls, type Sql, type Statement, type Values, valueNames } from '../sql/sql.ts';
 import { rows, type Transactions, type Work } from '../sql/work.ts';
 import type { CommitQueue } from './commit-queue.ts';

@@ -1,4 +1,4 @@
-import { memoized } from '../../domain/memoized.ts';
+import { memoized } from '../../../../runtime/src/pure/memoized.ts';
 import type { Thread } from '../../domain/thread.ts';
 import {
   type CachedPage,

@@ -1,5 +1,7 @@
+import { counted } from '../../../../runtime/src/pure/text.ts';
 import type { Initiator } from '../../domain/audit.ts';
 import { asAdmin, toActor } from '../../domain/authority.ts';
+import { checkName } from '../../domain/check-name.ts';
 import {
   type ApiKey,
   apiKeyHint,
@@ -11,7 +13,6 @@ import {
 import { forbidden, invalid, notFound, type ServiceError } from '../../domain/errors.ts';
 import type { KeyId, KeyRequestId, UserId } from '../../domain/id.ts';
 import { formerMember, type Member } from '../../domain/organization.ts';
-import { checkName, counted } from '../../domain/text.ts';
 import { dayMs, iso } from '../../domain/time.ts';
 import type { KeySecret } from '../../storage/port/store.ts';
 import { authorize } from '../authorize.ts';

@@ -1,8 +1,9 @@
+import { counted } from '../../../../runtime/src/pure/text.ts';
 import type { Initiator } from '../../domain/audit.ts';
 import type { OperatorAuthority } from '../../domain/authority.ts';
+import { checkName } from '../../domain/check-name.ts';
 import { type Application, generateClientSecret } from '../../domain/credential.ts';
 import { type ApplicationId, isApplicationId } from '../../domain/id.ts';
-import { checkName, counted } from '../../domain/text.ts';
 import { authorize } from '../authorize.ts';
 import type { Context, OrganizationCall } from '../context.ts';
 import { auditNote, type Change, missingIn } from '../organization/audit-log.ts';

@@ -1,3 +1,5 @@
+import { counted, inOneLine, visibleCharacter, withoutInvisible } from '../../../../runtime/src/pure/text.ts';
+import { nextTurn } from '../../../../runtime/src/turns.ts';
 import {
   type Document,
   type DocumentHeadings,
@@ -7,13 +9,11 @@ import {
 } from '../../domain/document.ts';
 import { invalid, notFound, organizationNotFound } from '../../domain/errors.ts';
 import { limits as fixed, formatBytes } from '../../domain/limits.ts';
-import { counted, inOneLine, visibleCharacter, withoutInvisible } from '../../domain/text.ts';
 import { authorize } from '../authorize.ts';
 import type { Context, OrganizationCall } from '../context.ts';
 import { auditNote, type Change, missingIn, type UserChange } from '../organization/audit-log.ts';
 import { limitPrompts } from '../organization/limit-prompts.ts';
 import { recordAction } from '../organization/record-action.ts';
-import { nextTurn } from '../turns.ts';
 
 interface DocumentFile {
   readonly name: string;

@@ -1,3 +1,4 @@
+import { nextTurn } from '../../../../runtime/src/turns.ts';
 import type { AuditAction, AuditDetail, AuditEvent, Initiator } from '../../domain/audit.ts';
 import type { AnyAuthority, OperatorAuthority, PersonAuthority } from '../../domain/authority.ts';
 import { type LogPosition, openCursor, sealCursor } from '../../domain/cursor.ts';
@@ -5,7 +6,6 @@ import { notFound, type ServiceError } from '../../domain/errors.ts';
 import { iso } from '../../domain/time.ts';
 import type { AuditNote, AuditQuery } from '../../storage/port/store.ts';
 import type { Context, OrganizationCall, PersonCall } from '../context.ts';
-import { nextTurn } from '../turns.ts';
 
 export interface AuditSearch extends Pick<AuditQuery, 'actor' | 'action' | 'traceId'> {
   /** In milliseconds, both included. */

@@ -1,8 +1,8 @@
+import { FairQueue } from '../../../../runtime/src/pure/fair-queue.ts';
+import { counted } from '../../../../runtime/src/pure/text.ts';
 import type { Authority } from '../../domain/authority.ts';
 import { rateLimited } from '../../domain/errors.ts';
-import { FairQueue } from '../../domain/fair-queue.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
-import { counted } from '../../domain/text.ts';
 import type { PromptLimit, PromptOutcome } from '../../storage/port/store.ts';
 import { authorize } from '../authorize.ts';
 import type { Context, PersonCall } from '../context.ts';

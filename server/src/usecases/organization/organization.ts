@@ -1,5 +1,6 @@
 import type { Initiator } from '../../domain/audit.ts';
 import type { OperatorAuthority, OwnAuthority } from '../../domain/authority.ts';
+import { checkName } from '../../domain/check-name.ts';
 import {
   forbidden,
   invalid,
@@ -9,7 +10,6 @@ import {
 } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Organization } from '../../domain/organization.ts';
-import { checkName } from '../../domain/text.ts';
 import { authorize } from '../authorize.ts';
 import type { Context, PersonCall } from '../context.ts';
 import { auditNote, type Change, withCommand } from './audit-log.ts';

@@ -1,3 +1,4 @@
+import { nextTurn } from '../../../../runtime/src/turns.ts';
 import type { AuditAction, AuditEvent } from '../../domain/audit.ts';
 import { type LogPosition, openCursor, sealCursor } from '../../domain/cursor.ts';
 import { organizationNotFound } from '../../domain/errors.ts';
@@ -7,7 +8,6 @@ import { percentile, replyOperation } from '../../domain/traffic.ts';
 import type { RequestFilter, TrafficCount } from '../../storage/port/store.ts';
 import type { OrganizationCall } from '../context.ts';
 import type { KeyOwners } from '../credentials/api-keys.ts';
-import { nextTurn } from '../turns.ts';
 import type { AuditSearch } from './audit-log.ts';
 
 /** More counts than this would take too long to load: a count is of a day, a credential, an operation and an outcome. */

@@ -1,7 +1,7 @@
+import { cutText, inOneLine, withoutInvisible } from '../../../../runtime/src/pure/text.ts';
 import { rateLimited } from '../../domain/errors.ts';
 import { type Mail, type MailError, mailAttemptsMax, mailCounters, mailRetryMs } from '../../domain/mail.ts';
 import type { Log } from '../../domain/telemetry.ts';
-import { cutText, inOneLine, withoutInvisible } from '../../domain/text.ts';
 import { iso } from '../../domain/time.ts';
 import type { ClaimedMail } from '../../storage/port/store.ts';
 import type { Context } from '../context.ts';

@@ -1,3 +1,4 @@
+import { counted } from '../../../../runtime/src/pure/text.ts';
 import { closesOtherMemberships } from '../../domain/account.ts';
 import type { AuditAction, Initiator } from '../../domain/audit.ts';
 import type { Authority, OwnAuthority } from '../../domain/authority.ts';
@@ -7,7 +8,6 @@ import type { UserId } from '../../domain/id.ts';
 import { deviceCounter, mailCounters } from '../../domain/mail.ts';
 import { type Member, type MemberRole, normalizeEmail } from '../../domain/organization.ts';
 import type { Log } from '../../domain/telemetry.ts';
-import { counted } from '../../domain/text.ts';
 import { dayMs, secondsUntilReset } from '../../domain/time.ts';
 import type { Membership, NewInvitation, NewMember } from '../../storage/port/store.ts';
 import { authorize } from '../authorize.ts';

@@ -1,8 +1,8 @@
+import { counted } from '../../../../runtime/src/pure/text.ts';
 import { invalid, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type MessageId } from '../../domain/id.ts';
 import { formatBytes } from '../../domain/limits.ts';
 import { changeRefused } from '../../domain/principal.ts';
-import { counted } from '../../domain/text.ts';
 import { reportEnded } from '../../replies/index.ts';
 import { authorize } from '../authorize.ts';
 import type { PersonCall } from '../context.ts';

@@ -1,3 +1,4 @@
+import { createWakeup } from '../../../../runtime/src/timers.ts';
 import { threadNotFound } from '../../domain/errors.ts';
 import type { ThreadId } from '../../domain/id.ts';
 import { type AssistantMessage, deriveThreadStatus, type Step } from '../../domain/message.ts';
@@ -6,7 +7,6 @@ import { isRunning } from '../../domain/reply.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { ThreadHead } from '../../storage/port/store.ts';
 import type { PersonCall } from '../context.ts';
-import { createWakeup } from '../timers.ts';
 import { getThreadVersion, loadCreator, type ThreadView } from './get-thread.ts';
 
 export type ThreadEvent =

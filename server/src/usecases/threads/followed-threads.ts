@@ -1,12 +1,12 @@
+import type { Signals } from '../../../../runtime/src/pure/signals.ts';
+import { createWakeup, type Timers } from '../../../../runtime/src/timers.ts';
+import { nextTurn } from '../../../../runtime/src/turns.ts';
 import { threadNotFound } from '../../domain/errors.ts';
 import type { OrganizationId, ThreadId } from '../../domain/id.ts';
 import type { Message } from '../../domain/message.ts';
 import { isRunning } from '../../domain/reply.ts';
 import type { ReplySignals } from '../../replies/index.ts';
 import type { Store, ThreadHead } from '../../storage/port/store.ts';
-import type { Signals } from '../signals.ts';
-import { createWakeup, type Timers } from '../timers.ts';
-import { nextTurn } from '../turns.ts';
 
 /** How often a thread is read. Other processes write, too, and do not always send a signal. */
 export interface FollowPace {

@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { Signals } from '../../../../runtime/src/pure/signals.ts';
+import { machineTimers } from '../../../../runtime/src/timers.ts';
 import { by, newFollowUp, principalOf, World } from '../../../testing/contract/fixture.ts';
 import { done } from '../../../testing/contract/reply-fixture.ts';
 import type { OrganizationId, ThreadId } from '../../domain/id.ts';
@@ -12,8 +14,6 @@ import { ReplySignals } from '../../replies/index.ts';
 import type { Store } from '../../storage/port/store.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { Context } from '../context.ts';
-import { Signals } from '../signals.ts';
-import { machineTimers } from '../timers.ts';
 import { createFollowedThreads } from './followed-threads.ts';
 import { getThread } from './get-thread.ts';
 

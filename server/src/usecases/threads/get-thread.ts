@@ -1,3 +1,4 @@
+import { nextTurn } from '../../../../runtime/src/turns.ts';
 import { notFound, threadNotFound } from '../../domain/errors.ts';
 import { isThreadId, type OrganizationId, type ThreadId } from '../../domain/id.ts';
 import { deriveThreadStatus, type Message, type ThreadStatus } from '../../domain/message.ts';
@@ -6,7 +7,6 @@ import type { Thread } from '../../domain/thread.ts';
 import type { WholeThread } from '../../storage/port/store.ts';
 import type { Context, PersonCall, PrincipalCall } from '../context.ts';
 import type { SignedInCall } from '../people/sessions.ts';
-import { nextTurn } from '../turns.ts';
 
 export type { WholeThread };
 

@@ -1,9 +1,9 @@
+import { shortened } from '../../../../runtime/src/pure/text.ts';
+import { nextTurn } from '../../../../runtime/src/turns.ts';
 import { plainText } from '../../domain/excerpt.ts';
 import { deriveThreadStatus } from '../../domain/message.ts';
-import { shortened } from '../../domain/text.ts';
 import type { IndexedThread, ThreadHead, UnindexedThread } from '../../storage/port/store.ts';
 import type { Context } from '../context.ts';
-import { nextTurn } from '../turns.ts';
 import { messageParts } from './get-thread.ts';
 
 const threadsAtOnce = 20;

@@ -3,15 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { termOf, wordsOf } from '../../../../answers/src/retrieval/terms.ts';
+import { machineTimers } from '../../../../runtime/src/timers.ts';
 import { principalOf, World } from '../../../testing/contract/fixture.ts';
 import { done } from '../../../testing/contract/reply-fixture.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
-import { termOf, wordsOf } from '../../generation/retrieval/terms.ts';
 import { createSeal } from '../../security/seal.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
 import type { Context } from '../context.ts';
-import { machineTimers } from '../timers.ts';
 import { indexThreads } from './index-threads.ts';
 import { type SearchThreadsInput, searchThreads, type ThreadRow } from './search-threads.ts';
 

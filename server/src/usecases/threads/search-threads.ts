@@ -1,10 +1,10 @@
+import { nextTurn } from '../../../../runtime/src/turns.ts';
 import { openCursor, sealCursor } from '../../domain/cursor.ts';
 import { type HitFinder, hitFinder, plainText, type Segment, searchedWords } from '../../domain/excerpt.ts';
-import { SearchQueue } from '../../domain/fair-queue.ts';
+import { SearchQueue } from '../../domain/search-queue.ts';
 import type { Thread } from '../../domain/thread.ts';
 import type { FoundThread, ThreadQuery, ThreadSummary } from '../../storage/port/store.ts';
 import type { Context, PersonCall } from '../context.ts';
-import { nextTurn } from '../turns.ts';
 import { messageParts } from './get-thread.ts';
 import type { ThreadSelection } from './list-threads.ts';
 

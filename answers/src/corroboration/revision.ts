@@ -1,0 +1,59 @@
+import { shortened } from '../../../runtime/src/pure/text.ts';
+import { type CheckedStatement, withDistinctTitles } from '../../../server/src/domain/message.ts';
+import { type Citation, replaceCitations, withMarks } from './citations.ts';
+import type { Evidence } from './sentence.ts';
+import type { Piece } from './statements.ts';
+import type { Support } from './support.ts';
+
+/** `cited` is the support that the piece gets citations for: empty if it was not found. */
+export type CheckedPiece = Piece & { readonly cited: readonly Support[] };
+
+const titleLengthMax = 120;
+
+/** The text with its correct citations. The sources are in the order of the first statement that each supports. */
+export function revise(pieces: readonly CheckedPiece[], evidence: readonly Evidence[]) {
+  const supports = pieces.flatMap((piece) => piece.cited);
+  const supportsOf = Map.groupBy(supports, ({ passage }) => evidence[passage]!.documentId);
+  const documents: readonly (string | undefined)[] = [...supportsOf.keys()];
+  /** 0 if the document is not a source. */
+  const numberOf = (passage: number) => documents.indexOf(evidence[passage]?.documentId) + 1;
+  const nameOf = (passage: number) => {
+    const [number, title] = [numberOf(passage), evidence[passage]?.title];
+    if (number > 0) return `[${number}]`;
+    return title ? `“${shortened(title, titleLengthMax)}”` : 'an unknown source';
+  };
+  const statements: CheckedStatement[] = [];
+  let text = '';
+  for (const { text: draft, citations, cited, isRow, isStatement } of pieces) {
+    const own = cited.map(({ passage }) => passage);
+    // Keeps citations that are part of a sentence, and correct ones in a table row.
+    const keptOf = ({ isWord, passages }: Citation) =>
+      passages.map((number) => number - 1).filter((passage) => isWord || (isRow && own.includes(passage)));
+    const wording = replaceCitations(draft, citations, (citation) => {
+      const names = [...new Set(keptOf(citation).map(nameOf))];
+      const kept = names.join(names.every((name) => name.startsWith('[')) ? '' : ' and ');
+      return citation.isWord || kept === '' ? kept : ` ${kept}`;
+    });
+    const shown = new Set(citations.flatMap(keptOf).map(numberOf));
+    const sources = [...new Set(own.map(numberOf))].sort((a, b) => a - b);
+    const following = sources.filter((number) => !shown.has(number));
+    const start = text.length;
+    text += withMarks(wording, following);
+    if (isStatement) statements.push({ start, end: text.length, sources });
+  }
+  const sources = Array.from(supportsOf, ([id, own]) => {
+    const { name, title, url } = evidence[own[0]!.passage]!;
+    return { id, name, title, url, snippet: snippetOf(own, evidence) };
+  });
+  return { text, sources: withDistinctTitles(sources), statements };
+}
+
+const snippetLengthMax = 300;
+
+/** The cited sentences in order of citation, each once, up to the limit. */
+function snippetOf(cited: readonly Support[], evidence: readonly Evidence[]): string {
+  const sentences = cited.flatMap(({ passage, from, to }) =>
+    evidence[passage]!.sentences.slice(from, to + 1),
+  );
+  return shortened([...new Set(sentences.map(({ text }) => text))].join(' … '), snippetLengthMax);
+}

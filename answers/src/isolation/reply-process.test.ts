@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { defaultLimits } from '../../../server/src/domain/limits.ts';
+import { openSqliteStore } from '../../../server/src/storage/sqlite/open.ts';
+import { type LibraryFixture, openLibrary } from '../../testing/library-fixture.ts';
+import { type ProviderStandIn, startProvider } from '../../testing/provider-stand-in.ts';
+import { createModel, type ModelSettings } from '../create-model.ts';
+import { type Model, ModelError, type ReplyEvent } from '../model.ts';
+import type { PassageStore } from '../retrieval/search.ts';
+import { isolatedModel } from './isolated-model.ts';
+
+const trace = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' };
+
+describe('A process that writes one reply', () => {
+  let library: LibraryFixture;
+  let provider: ProviderStandIn;
+  let file: string;
+  let reads: string[];
+  let store: PassageStore;
+  before(async () => {
+    const openStore = (path: string) => {
+      file = path;
+      return openSqliteStore(path);
+    };
+    library = await openLibrary(openStore, [
+      { title: 'Returns', passages: ['Unused goods are refunded within 30 days.'] },
+    ]);
+    provider = await startProvider();
+    store = new Proxy(library.store, {
+      get(target, name: keyof PassageStore) {
+        reads.push(name);
+        return target[name].bind(target);
+      },
+    });
+  });
+  after(async () => {
+    await provider?.close();
+    await library?.close();
+  });
+
+  async function eventsOf(model: Model, prompt: string): Promise<ReplyEvent[]> {
+    const conversation = [{ role: 'user', content: prompt } as const];
+    const { organizationId } = library;
+    const { signal } = new AbortController();
+    const asked = { organizationId, accountId: null, conversation, attempt: 1, signal };
+    try {
+      return await Array.fromAsync(model.reply(asked));
+    } finally {
+      await model.close?.();
+    }
+  }
+
+  const apart = (settings: ModelSettings) => {
+    reads = [];
+    const program = new URL('./reply-process.ts', import.meta.url);
+    return isolatedModel({ name: settings.model.name, program, settings, store, traceHeaders: () => trace });
+  };
+  const settingsOf = (model: ModelSettings['model'], file?: string): ModelSettings => ({
+    model,
+    limits: defaultLimits,
+    threads: 1,
+    passages: file === undefined ? undefined : passagesIn(file),
+  });
+  const passagesIn = (location: string) => ({
+    module: import.meta.resolve('../../../server/src/storage/sqlite/documents.ts'),
+    location,
+  });
+  const extractive = { kind: 'extractive', name: 'extractive' } as const;
+  const provided = (by: 'openai-compatible' | 'anthropic') =>
+    ({
+      kind: 'language',
+      name: `${by}/stand-in`,
+      provider: by,
+      model: 'stand-in',
+      baseUrl: provider.url,
+      apiKey: 'a secret key',
+    }) as const;
+
+  for (const place of ['its own connection', 'the service'] as const) {
+    it(`writes what the embedded model does in the service, with documents from ${place}`, async () => {
+      const settings = settingsOf(extractive, place === 'the service' ? undefined : file);
+      const expected = await eventsOf(await createModel(settings, library.store, () => ({})), 'Refunds?');
+      assert.ok(expected.some((event) => event.type === 'sources' && event.sources.length === 1));
+      assert.deepEqual(await eventsOf(apart(settings), 'Refunds?'), expected);
+      assert.equal(reads.length > 0, place === 'the service');
+    });
+  }
+
+  for (const name of ['openai-compatible', 'anthropic'] as const) {
+    it(`writes and corroborates what a language model does (${name}), with its key and the trace`, async () => {
+      const settings = settingsOf(provided(name), file);
+      const expected = await eventsOf(
+        await createModel(settings, library.store, () => trace),
+        'How are unused goods refunded?',
+      );
+      assert.ok(expected.some(({ type }) => type === 'verdict'));
+      const inService = provider.requests.at(-1)!;
+      assert.deepEqual(await eventsOf(apart(settings), 'How are unused goods refunded?'), expected);
+      const { headers, body } = provider.requests.at(-1)!;
+      assert.notEqual(provider.requests.at(-1), inService);
+      assert.deepEqual(body, inService.body);
+      assert.equal(headers.traceparent, trace.traceparent);
+      assert.deepEqual(
+        [headers.authorization, headers['x-api-key']],
+        [inService.headers.authorization, inService.headers['x-api-key']],
+      );
+    });
+  }
+
+  it('fails as a language model does', async () => {
+    const failed = eventsOf(apart(settingsOf(provided('anthropic'), file)), '!status 401');
+    await assert.rejects(failed, (error) => error instanceof ModelError && !error.transient);
+  });
+
+  it('follows a script', async () => {
+    const events = await eventsOf(apart(settingsOf({ kind: 'scripted', name: 'scripted' })), '#say Yes.');
+    assert.deepEqual(events, [{ type: 'text', text: 'Yes.' }]);
+  });
+});
