@@ -112,7 +112,7 @@ function changeLimit({ now, limits }: SurfaceContext): (request: FastifyRequest)
   return async ({ principal }) => {
     changes.admit(memberKey(principal as UserPrincipal), () => {
       const limit = counted(limits.consoleChangesPerMinute, 'change');
-      return `Rate limit exceeded: ${limit} per minute. Try again in a minute.`;
+      return `You have reached the limit of ${limit} a minute. Wait a minute and try again.`;
     });
   };
 }
