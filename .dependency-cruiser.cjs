@@ -49,8 +49,8 @@ module.exports = {
     only(
       'usecases',
       `${source}/usecases/`,
-      [`${source}/domain/`, `${source}/storage/port/store\\.ts$`, `${source}/replies/index\\.ts$`, runtime],
-      'A use case knows the domain, runtime, the store port and the reply engine; adapters, clocks and libraries come in through its context.',
+      [`${source}/domain/`, `${source}/storage/port/store\\.ts$`, runtime],
+      'A use case knows the domain, runtime and the store port, and names what else it needs, which compose-use-cases.ts passes in.',
     ),
     only(
       'shared-sql',
@@ -125,9 +125,9 @@ module.exports = {
       name: 'surfaces-without-store',
       severity: 'error',
       comment:
-        'Surfaces call use cases: they get a SurfaceContext, through which the store cannot be reached.',
+        'Surfaces call modules of use cases, and cannot name the store: a use case that is missing belongs in usecases/.',
       from: { path: `${source}/(http|commands)/`, pathNot: tests },
-      to: { path: `${source}/usecases/context\\.ts$` },
+      to: { path: `${source}/storage/port/` },
     },
     {
       name: 'replies-door',

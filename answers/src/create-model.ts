@@ -1,5 +1,5 @@
 import type { Config } from '../../server/src/config/config.ts';
-import type { SuggestQuestions } from '../../server/src/usecases/documents/documents.ts';
+import type { SuggestQuestions } from '../../server/src/usecases/documents/example-questions.ts';
 import type { Drafter, Model, PassageSearch } from './model.ts';
 import type { PassageStore } from './retrieval/search.ts';
 import type { PassageSource } from './threads/model-thread.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type { DocumentId } from '../../server/src/domain/id.ts';
 import { openSqliteStore } from '../../server/src/storage/sqlite/open.ts';
-import type { Context } from '../../server/src/usecases/context.ts';
-import { listExampleQuestions, makeExampleQuestions } from '../../server/src/usecases/documents/documents.ts';
+import { createExampleQuestions } from '../../server/src/usecases/documents/example-questions.ts';
 import { type LibraryFixture, openLibrary } from '../testing/library-fixture.ts';
 import { answeredQuestions } from './example-questions.ts';
 import { extractiveModel } from './models/extractive.ts';
@@ -11,20 +11,19 @@ const running = new AbortController().signal;
 
 describe('Example questions', () => {
   let fixture: LibraryFixture;
-  let context: Context;
   before(async () => {
     fixture = await openLibrary(openSqliteStore, [
       { title: 'Shipping', passages: ['Parcels to Norway cost 12 euros.'] },
       { title: 'Refunds', passages: ['Unused goods are refunded within 30 days.'] },
     ]);
-    context = { store: fixture.store } as unknown as Context;
   });
   after(() => fixture.close());
 
   it('are created for every document, and the model answers each of them from it', async () => {
     const model = extractiveModel(fixture.store);
-    await makeExampleQuestions(context, answeredQuestions(model), running);
-    const questions = await listExampleQuestions({ context, organizationId: fixture.organizationId }, null);
+    const examples = createExampleQuestions({ store: fixture.store });
+    await examples.make(answeredQuestions(model), running);
+    const questions = await examples.list(fixture.organizationId, null);
     assert.ok(questions.length > 0);
     for (const content of questions) {
       const conversation = [{ role: 'user', content } as const];
@@ -45,7 +44,7 @@ describe('Example questions', () => {
         yield { type: 'sources', sources: [{ id: 'doc_1', title: '', url: null, snippet: '' }] };
       },
     });
-    const document = { organizationId: fixture.organizationId, accountId: null, id: 'doc_1' as never };
+    const document = { organizationId: fixture.organizationId, accountId: null, id: 'doc_1' as DocumentId };
     assert.deepEqual(await suggest({ ...document, title: 'T', headings: ['Prices'] }, running), []);
   });
 
@@ -58,7 +57,7 @@ describe('Example questions', () => {
         yield { type: 'corroborating' };
       },
     });
-    const document = { organizationId: fixture.organizationId, accountId: null, id: 'doc_1' as never };
+    const document = { organizationId: fixture.organizationId, accountId: null, id: 'doc_1' as DocumentId };
     const headings = [
       'SYNOPSIS',
       'Changes › 2.0.1',
@@ -85,13 +84,15 @@ describe('Example questions', () => {
 
     const stopping = new AbortController();
     const given: unknown[] = [];
-    const claimed = { ...document, title: 'T', addedAt: 1 };
+    const unread = { name: 'T.md', url: null, passageCount: 0, bytes: 0 };
+    const claimed = { ...document, ...unread, title: 'T', addedAt: 1 };
     const store = {
       claimDocumentForQuestions: async () => claimed,
       listPassages: async () => [],
-      setDocumentQuestions: async (...args: unknown[]) => given.push(args),
+      setDocumentQuestions: async (...args: unknown[]) => void given.push(args),
+      listDocumentQuestions: async () => [],
     };
-    await makeExampleQuestions({ store } as never, () => Promise.reject(stopping.abort()), stopping.signal);
+    await createExampleQuestions({ store }).make(() => Promise.reject(stopping.abort()), stopping.signal);
     assert.deepEqual(given, [[fixture.organizationId, claimed, null]]);
   });
 });

@@ -1,116 +1,95 @@
-import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { crc32 } from 'node:zlib';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Logger } from 'pino';
 import { createDrafter, createModel, type ModelSettings } from '../../answers/src/create-model.ts';
-import { documentReader } from '../../answers/src/reading/document-reader.ts';
-import { termOf, wordsOf } from '../../answers/src/retrieval/terms.ts';
 import type { PassageSource } from '../../answers/src/threads/model-thread.ts';
 import type { ModelThreads } from '../../answers/src/threads/model-threads.ts';
 import { loadOnce } from '../../runtime/src/pure/load-once.ts';
 import { Signals } from '../../runtime/src/pure/signals.ts';
-import { machineTimers } from '../../runtime/src/timers.ts';
+import { composeUseCases, machine } from './compose-use-cases.ts';
 import { type Config, ConfigError, listeningUrl, packageVersion, type StoreChoice } from './config/config.ts';
-import { AttemptLimit, FailedSignIns } from './domain/attempts.ts';
-import type { AccessTokens } from './domain/credential.ts';
 import type { Library } from './domain/document.ts';
-import { createIdGenerator, type ThreadId } from './domain/id.ts';
+import type { ThreadId } from './domain/id.ts';
 import type { ConfiguredModel } from './domain/reply.ts';
-import { retentionMs } from './domain/retention.ts';
 import { SearchQueue } from './domain/search-queue.ts';
 import { explainFault } from './domain/store-fault.ts';
 import { noTelemetry, noTracing, type Telemetry, type Tracing } from './domain/telemetry.ts';
+import type { AppNeeds } from './http/app.ts';
 import type { Log } from './log.ts';
-import { createSmtpMailer } from './mail/smtp.ts';
-import { ReplySignals } from './replies/index.ts';
-import { createAccessTokens } from './security/access-tokens.ts';
-import { createPasswords } from './security/passwords.ts';
-import { createSeal } from './security/seal.ts';
-import { createIdentityProvider } from './security/single-sign-on.ts';
+import {
+  keepTending,
+  ReplySignals,
+  type ReplyWorker,
+  relaySignals,
+  type WorkerNeeds,
+} from './replies/index.ts';
 import { type Archive, type ArchiveTarget, StoreInUse } from './storage/port/archive.ts';
 import type { Store, StoreWatch } from './storage/port/store.ts';
 import { openSqliteStore } from './storage/sqlite/open.ts';
 import { machineClock } from './storage/sqlite/store-time.ts';
-import type { Context } from './usecases/context.ts';
+import { operatorInitiator } from './usecases/audit-note.ts';
 import { recordReplies, requestRecorder } from './usecases/organization/request-recorder.ts';
-import type { SurfaceContext } from './usecases/surface-context.ts';
-import { createFollowedThreads } from './usecases/threads/followed-threads.ts';
+import type { StoreHealth } from './usecases/store-health.ts';
 
-const accountFailuresWindowMs = 15 * 60_000;
-
-interface ContextOptions {
+interface SkeinOptions {
   /** Called when it is needed: a free port is known only after listening. */
   readonly baseUrl?: () => string;
-  readonly watch?: StoreWatch;
   readonly telemetry?: Telemetry | undefined;
   readonly tracing?: Tracing | undefined;
+}
+
+interface StoreOptions {
+  readonly watch?: StoreWatch;
   /** Fails if there is no store yet, instead of creating one. */
   readonly mustExist?: boolean;
 }
 
-/** Only this file and compose-model.ts name adapters. All other code receives its dependencies. */
-export async function openContext(
-  config: Config,
-  {
-    baseUrl = () => config.baseUrl ?? listeningUrl(config),
-    watch,
-    telemetry = noTelemetry,
-    tracing = noTracing,
-    mustExist = false,
-  }: ContextOptions = {},
-): Promise<SurfaceContext> {
-  const store = traceCalls(await openStore(config, watch, mustExist), tracing);
-  const { personFailuresMax, networkFailuresMax, accountFailuresMax } = config.limits;
-  const recorder = requestRecorder(store, config.limits.requestLogMax, telemetry);
+/** The service without its surfaces, which get only what is here: nobody who has it can reach the store. */
+export type Skein = Awaited<ReturnType<typeof composeSkein>>;
+
+/** Only the files compose*.ts name adapters. All other code receives its dependencies. */
+export async function openSkein(config: Config, options: SkeinOptions & StoreOptions = {}): Promise<Skein> {
+  return composeSkein(config, await openStore(config, options), options);
+}
+
+export async function composeSkein(config: Config, opened: Store, options: SkeinOptions = {}) {
+  const { baseUrl = () => config.baseUrl ?? listeningUrl(config), tracing = noTracing } = options;
+  const { telemetry: uncounted = noTelemetry } = options;
+  const { ids, now, timers } = machine;
+  const store = traceCalls(opened, tracing);
+  const recorder = requestRecorder(store, config.limits.requestLogMax, uncounted);
+  const telemetry = recordReplies(uncounted, recorder, now);
   const replySignals = new ReplySignals();
   const threadSignals = new Signals<ThreadId>();
-  const cursorKey = await store.secret('cursor-key', randomBytes(32));
-  const context: Context = {
-    store,
-    ids: createIdGenerator(Date.now, randomBytes),
-    seal: createSeal(cursorKey),
-    now: Date.now,
-    timers: machineTimers,
-    randomBytes,
-    crc32,
-    sha256: (text) => hash('sha256', text),
-    equalHashes: (one, other) => timingSafeEqual(Buffer.from(one, 'hex'), Buffer.from(other, 'hex')),
-    accessTokens: openAccessTokens(config, store, baseUrl),
-    failedAttempts: new AttemptLimit(Date.now, personFailuresMax),
-    passwords: createPasswords(),
-    passwordAttempts: {
-      ofPerson: new AttemptLimit(Date.now, personFailuresMax),
-      ofNetwork: new AttemptLimit(Date.now, networkFailuresMax),
-      ofAccount: new AttemptLimit(Date.now, accountFailuresMax, accountFailuresWindowMs),
-      ofDevice: new AttemptLimit(Date.now, personFailuresMax),
-    },
-    failedSignIns: new FailedSignIns(Date.now),
-    linkRequests: new Map(),
-    identityProvider: config.sso && createIdentityProvider(config.sso),
-    mailer: config.mail && createSmtpMailer(config.mail),
-    baseUrl,
-    limits: config.limits,
-    retentionMs: retentionMs(config.retention),
-    replySignals,
-    threadSignals,
-    followedThreads: createFollowedThreads({ store, replySignals, threadSignals, timers: machineTimers }),
-    telemetry: recordReplies(telemetry, recorder, Date.now),
-    tracing,
-    recorder,
-    library: {
-      read: documentReader(config.limits),
-      // Model threads search for replies. Only the operator's commands search here.
-      async search(...asked) {
-        const { searchPassages } = await import('../../answers/src/retrieval/search.ts');
-        return searchPassages(store, ...asked);
-      },
-    },
-    vocabulary: { wordsOf, termOf },
+  const parts = { config, store, baseUrl, telemetry, replySignals, threadSignals };
+  const useCases = await composeUseCases(parts);
+  const replyNeeds = { store, ids, now, timers, replySignals, threadSignals, telemetry, tracing };
+  const health: StoreHealth = {
+    ping: () => store.ping(),
+    connections: () => store.connections(),
+    clockAheadMs: () => store.clockAheadMs(),
+    replyBacklog: () => store.replyBacklog(),
+    diagnose: () => store.diagnose(),
   };
-  return { ...context, store: store as never, storeHealth: store, close: () => store.close() };
+  return {
+    useCases,
+    health,
+    /** Who makes the changes of one command. */
+    operator: () => operatorInitiator(ids),
+    /** Stores what was counted and logged of requests. */
+    flushRecords: recorder.flush,
+    keepTending: (log: Logger, leaseMs: number, worker: ReplyWorker | undefined) =>
+      keepTending({ ...replyNeeds, log }, leaseMs, worker),
+    relaySignals: () => relaySignals(replyNeeds),
+    startWorker: (log: Logger) => startWorker(config, { ...replyNeeds, log }),
+    composeApp(log: Log) {
+      const needs = { ...useCases, ...machine, baseUrl, limits: config.limits, telemetry, tracing, recorder };
+      return composeApp(config, { ...needs, ping: health.ping }, threadedQuestions(config, store), log);
+    },
+    close: () => store.close(),
+  };
 }
 
 /** Every call of the store within a trace is a span. */
@@ -126,19 +105,10 @@ function traceCalls(store: Store, tracing: Tracing): Store {
   });
 }
 
-function openAccessTokens(config: Config, store: Store, baseUrl: () => string): AccessTokens {
-  const addresses = {
-    issuer: () => config.authUrl ?? baseUrl(),
-    audience: () => `${baseUrl()}/api/v1`,
-    named: {
-      issuer: (config.authUrl ?? config.baseUrl) !== undefined,
-      audience: config.baseUrl !== undefined,
-    },
-  };
-  return createAccessTokens(store, addresses, Date.now, randomUUID);
-}
-
-async function openStore(config: Config, watch: StoreWatch | undefined, mustExist: boolean): Promise<Store> {
+export async function openStore(
+  config: Config,
+  { watch, mustExist = false }: StoreOptions = {},
+): Promise<Store> {
   const { store } = config;
   const named = store.engine === 'sqlite' ? `${store.file}, which` : 'a database that';
   try {
@@ -189,12 +159,15 @@ export { StoreInUse };
 
 // The rest is loaded on use, so that the operator's commands start without workers, models, the HTTP stack and the logger.
 
-export async function startWorker(config: Config, context: Context, log: Logger) {
+async function startWorker(
+  config: Config,
+  needs: WorkerNeeds & { readonly store: Store; readonly tracing: Tracing },
+) {
   const { replyConcurrency: concurrency, replyAttempts: attemptsMax } = config.limits;
   const settings = { concurrency, leaseMs: config.replyLeaseMs, attemptsMax };
   const { ReplyWorker } = await import('./replies/index.ts');
   const { isolatedModel } = await import('../../answers/src/isolation/isolated-model.ts');
-  const { store, tracing } = context;
+  const { store, tracing } = needs;
   const usual = await createModel(modelSettings(config), store, tracing.headers);
   const suspects = isolatedModel({
     name: usual.name,
@@ -203,7 +176,7 @@ export async function startWorker(config: Config, context: Context, log: Logger)
     store,
     traceHeaders: tracing.headers,
   });
-  const worker = await ReplyWorker.start({ ...context, log }, { usual, suspects }, settings);
+  const worker = await ReplyWorker.start(needs, { usual, suspects }, settings);
   return { worker, suggestQuestions: usual.suggestQuestions };
 }
 
@@ -233,22 +206,26 @@ export function configuredModel(config: Config): ConfiguredModel {
   };
 }
 
-export async function composeApp(config: Config, context: SurfaceContext, log: Log) {
+async function composeApp(
+  config: Config,
+  needs: AppNeeds,
+  questions: ReturnType<typeof threadedQuestions>,
+  log: Log,
+) {
   const { buildApp } = await import('./http/app.ts');
   // Creates the signing key if there is none yet.
-  await context.accessTokens.keySet();
-  const questions = threadedQuestions(config, context);
-  const app = await buildApp(context, {
+  await needs.accessTokens.keySet();
+  const app = await buildApp(needs, {
     log: log as unknown as FastifyBaseLogger,
     drainMs: config.drainMs,
     tls: config.tls,
     trustedProxies: config.trustedProxies,
     refused: (traceId, reason) => {
-      context.telemetry.requestRefused();
+      needs.telemetry.requestRefused();
       log.info({ trace_id: traceId, status: 400, reason }, 'request rejected');
     },
     model: configuredModel(config),
-    authUrl: () => config.authUrl ?? context.baseUrl(),
+    authUrl: () => config.authUrl ?? needs.baseUrl(),
     authPath: new URL(config.authUrl ?? 'http://root').pathname.replace(/\/$/, ''),
     secure: config.tls !== undefined || config.baseUrl?.startsWith('https:') === true,
     webFolder: join(import.meta.dirname, '../../console/dist'),
@@ -263,7 +240,7 @@ export async function composeApp(config: Config, context: SurfaceContext, log: L
 const questionMsMax = 10_000;
 
 /** Searches documents off the event loop, one at a time, in a thread that starts with the first search. */
-function threadedQuestions(config: Config, { store }: Context) {
+function threadedQuestions(config: Config, store: Store) {
   let threads: ModelThreads | undefined;
   const open = loadOnce(async () => {
     const module = await import('../../answers/src/threads/model-threads.ts');

@@ -7,15 +7,10 @@ import { after, before, beforeEach } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
-import { composeApp, openContext, openLog } from '../src/compose.ts';
+import { composeSkein, openLog, openStore, type Skein } from '../src/compose.ts';
 import { type Config, readConfig } from '../src/config/config.ts';
 import type { OrganizationId, UserId } from '../src/domain/id.ts';
 import type { Store } from '../src/storage/port/store.ts';
-import { createApiKey } from '../src/usecases/credentials/api-keys.ts';
-import { operatorInitiator } from '../src/usecases/organization/audit-log.ts';
-import { createOrganization } from '../src/usecases/organization/organization.ts';
-import { addMember } from '../src/usecases/people/members.ts';
-import type { SurfaceContext } from '../src/usecases/surface-context.ts';
 
 const log = await openLog('silent');
 
@@ -82,7 +77,7 @@ export type Scheme = 'http' | 'https';
 export class HttpWorld {
   readonly isTls: boolean;
   readonly config: Config;
-  context!: SurfaceContext;
+  skein!: Skein;
   store!: Store;
   app!: FastifyInstance;
   client!: Client;
@@ -107,7 +102,7 @@ export class HttpWorld {
     before(() => this.#start());
     after(async () => {
       await this.app.close();
-      await this.context.close();
+      await this.skein.close();
       rmSync(folder, { recursive: true, force: true });
     });
     beforeEach(async () => {
@@ -118,17 +113,17 @@ export class HttpWorld {
   }
 
   async #start(): Promise<void> {
-    this.context = await openContext(this.config, { baseUrl: () => 'http://skein.example' });
-    this.store = this.context.store as unknown as Store;
+    this.store = await openStore(this.config);
+    this.skein = await composeSkein(this.config, this.store, { baseUrl: () => 'http://skein.example' });
+    const { organizations, members, keys } = this.skein.useCases;
     this.app = await this.listen();
     const organization = { name: 'Acme', apiEnabled: true };
-    this.organizationId = await createOrganization(
-      this.context,
-      operatorInitiator(this.context),
-      organization,
-    );
-    ({ userId: this.userId } = await addMember(this.change(), { email: 'ada@acme.example', role: 'member' }));
-    ({ id: this.keyId, key: this.key } = await createApiKey(this.change(), {
+    this.organizationId = await organizations.create(this.skein.operator(), organization);
+    ({ userId: this.userId } = await members.add(this.change(), {
+      email: 'ada@acme.example',
+      role: 'member',
+    }));
+    ({ id: this.keyId, key: this.key } = await keys.create(this.change(), {
       userId: this.userId,
       name: 'Key',
     }));
@@ -136,7 +131,7 @@ export class HttpWorld {
 
   /** Starts another service on the same store. */
   async listen(): Promise<FastifyInstance> {
-    const app = await composeApp(this.config, this.context, log);
+    const app = await this.skein.composeApp(log);
     await app.listen({ host: '127.0.0.1', port: 0 });
     return app;
   }
@@ -147,8 +142,7 @@ export class HttpWorld {
 
   /** What a use case needs to change the organization. */
   change() {
-    const { context, organizationId } = this;
-    return { context, organizationId, initiator: operatorInitiator(context) };
+    return { organizationId: this.organizationId, initiator: this.skein.operator() };
   }
 
   head(line: string, ...lines: string[]): string {

@@ -3,13 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { termOf, wordsOf } from '../../answers/src/retrieval/terms.ts';
-import { machineTimers } from '../../runtime/src/timers.ts';
 import type { ThreadId } from '../src/domain/id.ts';
 import { createSeal } from '../src/security/seal.ts';
 import { openSqliteStore } from '../src/storage/sqlite/open.ts';
-import type { Context } from '../src/usecases/context.ts';
-import { indexThreads } from '../src/usecases/threads/index-threads.ts';
-import { type SearchThreadsInput, searchThreads } from '../src/usecases/threads/search-threads.ts';
+import { createThreadIndex } from '../src/usecases/threads/index-threads.ts';
+import { createThreadSearch, type SearchThreadsInput } from '../src/usecases/threads/search-threads.ts';
 import { note, World } from './contract/fixture.ts';
 import { openTestDatabase, poolSettings } from './contract/postgres-database.ts';
 
@@ -90,16 +88,13 @@ for (let from = 0; from < threads; from += created) {
   await Promise.all(published.map((id) => world.store.setThreadPublished(organizationId, id, true, note())));
 }
 
-const context = {
-  store: world.store,
-  seal: createSeal(new Uint8Array(32)),
-  timers: machineTimers,
-  vocabulary: { wordsOf, termOf },
-} as Partial<Context> as Context;
+const { store } = world;
+const vocabulary = { wordsOf, termOf };
+const { search } = createThreadSearch({ store, seal: createSeal(new Uint8Array(32)), vocabulary });
 const delay = monitorEventLoopDelay({ resolution: 1 });
 delay.enable();
 const startedMs = performance.now();
-await indexThreads(context, async () => {}, new AbortController().signal);
+await createThreadIndex({ store, vocabulary })(async () => {}, new AbortController().signal);
 delay.disable();
 const indexedMs = performance.now() - startedMs;
 console.log(`${engine}, ${threads} threads: indexed in ${(indexedMs / 1000).toFixed(1)} s`);
@@ -116,7 +111,7 @@ for (const [name, input] of Object.entries(searches)) {
   const before = process.cpuUsage();
   for (let round = 0; round < rounds; round += 1) {
     const beganMs = performance.now();
-    const { rows } = await searchThreads({ context, principal: person }, { limit: 25, ...input });
+    const { rows } = await search(person, { limit: 25, ...input });
     times.push(performance.now() - beganMs);
     found = rows.length;
   }

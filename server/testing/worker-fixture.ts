@@ -9,6 +9,7 @@ import { Signals } from '../../runtime/src/pure/signals.ts';
 import { machineTimers } from '../../runtime/src/timers.ts';
 import { until } from '../../runtime/testing/until.ts';
 import { createIdGenerator, type OrganizationId, type ThreadId } from '../src/domain/id.ts';
+import { defaultLimits } from '../src/domain/limits.ts';
 import type { AssistantMessage } from '../src/domain/message.ts';
 import { noTelemetry, noTracing, type Telemetry } from '../src/domain/telemetry.ts';
 import {
@@ -17,10 +18,16 @@ import {
   type ReplyRequest,
   ReplySignals,
   ReplyWorker,
+  reportEnded,
   type WorkerSettings,
 } from '../src/replies/index.ts';
-import type { NewThread, Store } from '../src/storage/port/store.ts';
+import type { NewThread, ReplyName, Store } from '../src/storage/port/store.ts';
 import { openSqliteStore } from '../src/storage/sqlite/open.ts';
+import { createReplyChanges } from '../src/usecases/threads/change-replies.ts';
+import { createThreadChanges } from '../src/usecases/threads/change-thread.ts';
+import { createFollowedThreads } from '../src/usecases/threads/followed-threads.ts';
+import { createThreadReads } from '../src/usecases/threads/get-thread.ts';
+import { authorizeWrites } from './authorize-writes.ts';
 import { principalOf, World } from './contract/fixture.ts';
 
 // The fixture of the worker's tests. `useWorkers` creates it for each test.
@@ -64,6 +71,22 @@ function createNeeds({ store, clock }: World) {
     telemetry: noTelemetry as Telemetry,
     tracing: noTracing,
     log,
+  };
+}
+
+/** The use cases with which a person ends a reply. */
+export function openUseCases() {
+  const { store, ids, timers, replySignals, threadSignals, telemetry } = needs;
+  const watchReply = replySignals.watch.bind(replySignals);
+  const repliesCancelled = (replies: readonly ReplyName[]) =>
+    reportEnded({ replySignals, telemetry }, 'cancelled', replies);
+  const followedThreads = createFollowedThreads({ store, watchReply, threadSignals, timers });
+  const reads = createThreadReads({ store, followedThreads });
+  const authorize = authorizeWrites(store);
+  const changes = { store, ids, reads, threadSignals, repliesCancelled, authorize };
+  return {
+    threads: createThreadChanges(changes),
+    replies: createReplyChanges({ ...changes, limits: defaultLimits, replySignals }),
   };
 }
 

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ConversationTurn } from '../../../server/src/domain/conversation.ts';
 import { openSqliteStore } from '../../../server/src/storage/sqlite/open.ts';
-import type { Context } from '../../../server/src/usecases/context.ts';
-import { makeExampleQuestions } from '../../../server/src/usecases/documents/documents.ts';
+import { createExampleQuestions } from '../../../server/src/usecases/documents/example-questions.ts';
 import { type LibraryFixture, openLibrary } from '../../testing/library-fixture.ts';
 import { shopDocuments } from '../../testing/shop-documents.ts';
 import { answeredQuestions } from '../example-questions.ts';
@@ -15,7 +14,7 @@ describe('the extractive model', () => {
     fixture = await openLibrary(openSqliteStore, shopDocuments);
     const { store } = fixture;
     const suggest = answeredQuestions(extractiveModel(store));
-    await makeExampleQuestions({ store } as Context, suggest, AbortSignal.timeout(60_000));
+    await createExampleQuestions({ store }).make(suggest, AbortSignal.timeout(60_000));
   });
   after(() => fixture.close());
 

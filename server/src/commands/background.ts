@@ -1,16 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { startWorker } from '../compose.ts';
+import type { Skein } from '../compose.ts';
 import type { Log } from '../log.ts';
-import { keepTending } from '../replies/index.ts';
-import { makeExampleQuestions, sweepDocuments } from '../usecases/documents/documents.ts';
-import { enforceRetention } from '../usecases/organization/removal.ts';
-import { sendMails } from '../usecases/people/mails.ts';
-import { sendPasswordLinks } from '../usecases/people/members.ts';
-import { noteFailedSignIns } from '../usecases/people/passwords.ts';
-import type { SurfaceContext } from '../usecases/surface-context.ts';
-import { indexThreads } from '../usecases/threads/index-threads.ts';
+import type { Retention } from '../usecases/organization/retention.ts';
+import type { StoreHealth } from '../usecases/store-health.ts';
 
-type StartedWorker = Awaited<ReturnType<typeof startWorker>>;
+type StartedWorker = Awaited<ReturnType<Skein['startWorker']>>;
 type Work = (signal: AbortSignal) => Promise<void>;
 
 /** Below this, a burst of renames explains the difference. */
@@ -37,14 +31,16 @@ const removedPerSecondMax = 10_000;
  * progress and stores the remaining request counts.
  */
 export function startBackgroundWork(
-  context: SurfaceContext,
+  { useCases, health, flushRecords, keepTending }: Skein,
   started: StartedWorker | undefined,
   leaseMs: number,
   log: Log,
 ): { stopTending(): Promise<void>; stop(): Promise<void> } {
+  const { documents, exampleQuestions, retention, indexThreads } = useCases;
+  const { noteFailedSignIns, passwordLinks, sendMails } = useCases;
   const keepCounts = async (isLast: boolean) => {
     // If one of them fails, the other is still stored.
-    const results = await Promise.allSettled([context.recorder.flush(), noteFailedSignIns(context, isLast)]);
+    const results = await Promise.allSettled([flushRecords(), noteFailedSignIns(isLast)]);
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   };
   const start = (ms: number, failure: string, work: Work) => repeat(log, ms, failure, work);
@@ -53,28 +49,28 @@ export function startBackgroundWork(
   const jobs = [
     start(usageEveryMs, countsFailed, () => keepCounts(false)),
     start(sweepEveryMs, 'failed to remove unfinished documents', async () => {
-      const passages = await sweepDocuments(context);
+      const passages = await documents.sweep();
       if (passages > 0) log.info({ passages }, 'removed unfinished documents');
     }),
-    start(sweepEveryMs, 'retention pass failed, retrying', (signal) => removeExpired(context, log, signal)),
+    start(sweepEveryMs, 'retention pass failed, retrying', (signal) => removeExpired(retention, log, signal)),
     start(indexEveryMs, 'failed to index threads, retrying', (signal) => {
       const rest = restsUntil(signal, (workedMs) => restPerWork * workedMs);
-      return indexThreads(context, rest, signal);
+      return indexThreads(rest, signal);
     }),
-    start(mailEveryMs, linksFailed, () => sendPasswordLinks(context, log)),
-    start(clockEveryMs, 'failed to read store clock', clockWatch(context, log)),
+    start(clockEveryMs, 'failed to read store clock', clockWatch(health, log)),
   ];
-  if (context.mailer) {
+  if (passwordLinks) jobs.push(start(mailEveryMs, linksFailed, () => passwordLinks.sendRequested(log)));
+  if (sendMails) {
     const failure = 'failed to read queued emails';
-    jobs.push(start(mailEveryMs, failure, (signal) => sendMails(context, log, signal)));
+    jobs.push(start(mailEveryMs, failure, (signal) => sendMails(log, signal)));
   }
   const suggest = started?.suggestQuestions;
   const stopAsking =
     suggest &&
     start(questionsEveryMs, 'failed to create example questions', (signal) =>
-      makeExampleQuestions(context, suggest, signal),
+      exampleQuestions.make(suggest, signal),
     );
-  const stopTending = keepTending({ ...context, log }, leaseMs, started?.worker);
+  const stopTending = keepTending(log, leaseMs, started?.worker);
   return {
     async stopTending() {
       // Its questions are tried by the worker's model.
@@ -82,7 +78,7 @@ export function startBackgroundWork(
     },
     async stop() {
       await Promise.all(jobs.map((stop) => stop()));
-      await sendPasswordLinks(context, log).catch((error) => log.error({ err: error }, linksFailed));
+      await passwordLinks?.sendRequested(log).catch((error) => log.error({ err: error }, linksFailed));
       await keepCounts(true).catch((error) => log.error({ err: error }, countsFailed));
     },
   };
@@ -130,10 +126,10 @@ export function removalRestMs(workedMs: number, rows: number): number {
   return Math.max(Math.min(restPerWork * workedMs, removalRestMsMax), (rows / removedPerSecondMax) * 1000);
 }
 
-async function removeExpired(context: SurfaceContext, log: Log, signal: AbortSignal): Promise<void> {
+async function removeExpired(retention: Retention, log: Log, signal: AbortSignal): Promise<void> {
   const removed: Record<string, number> = {};
   const rest = restsUntil(signal, removalRestMs);
-  await enforceRetention(context, async (kind, batch) => {
+  await retention.enforce(async (kind, batch) => {
     if (batch.removed > 0) removed[kind] = (removed[kind] ?? 0) + batch.removed;
     await rest(batch.rows);
     return !signal.aborted;
@@ -142,10 +138,10 @@ async function removeExpired(context: SurfaceContext, log: Log, signal: AbortSig
 }
 
 /** Warns once each time the store's clock gets ahead of the machine's. */
-function clockWatch({ storeHealth }: SurfaceContext, log: Log): () => Promise<void> {
+function clockWatch(health: StoreHealth, log: Log): () => Promise<void> {
   let isAhead = false;
   return async () => {
-    const aheadMs = await storeHealth.clockAheadMs();
+    const aheadMs = await health.clockAheadMs();
     if (aheadMs > clockAheadMsMax && !isAhead) {
       const advice = 'store time runs at half speed until both agree; check NTP';
       log.warn({ ahead_ms: aheadMs }, `store clock is ahead of machine clock: ${advice}`);

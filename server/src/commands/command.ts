@@ -1,11 +1,10 @@
 import { InvalidArgumentError, type Option } from 'commander';
+import type { UseCases } from '../compose-use-cases.ts';
 import type { Config } from '../config/config.ts';
 import type { Initiator } from '../domain/audit.ts';
 import type { OperatorAuthority } from '../domain/authority.ts';
 import type { OrganizationId } from '../domain/id.ts';
 import type { Organization } from '../domain/organization.ts';
-import { findOrganization } from '../usecases/organization/organization.ts';
-import type { SurfaceContext } from '../usecases/surface-context.ts';
 import type { Table } from './output.ts';
 
 /** The output of a command: one JSON value for `--json`, otherwise a text. */
@@ -42,7 +41,7 @@ export interface CommandLine {
 
 /** What a command on the store gets, in addition to its positional arguments. */
 export interface StoreCall<O = Options> {
-  readonly context: SurfaceContext;
+  readonly useCases: UseCases;
   /** The operator: all changes of one command share one trace ID. */
   readonly initiator: Initiator<OperatorAuthority>;
   readonly options: O;
@@ -68,7 +67,7 @@ export function onOrganization(
     ...command,
     arguments: { '<ORG>': 'Id of an organization, or its name if the name is unique', ...command.arguments },
     async run(call, idOrName = '', ...positionals) {
-      const organization = await findOrganization(call.context, idOrName);
+      const organization = await call.useCases.organizations.find(idOrName);
       return command.run({ ...call, organization, organizationId: organization.id }, ...positionals);
     },
   };

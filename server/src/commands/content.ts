@@ -5,13 +5,7 @@ import { orUndefined } from '../../../runtime/src/pure/or-undefined.ts';
 import { counted, withCommas } from '../../../runtime/src/pure/text.ts';
 import { documentEndings, fileFault, supportedTypes, UnreadableDocument } from '../domain/document.ts';
 import { formatBytes } from '../domain/limits.ts';
-import {
-  type AddedDocument,
-  addDocument,
-  listDocuments,
-  removeDocument,
-} from '../usecases/documents/documents.ts';
-import { publishThread } from '../usecases/threads/change-thread.ts';
+import type { AddedDocument } from '../usecases/documents/documents.ts';
 import { type OrganizationCall, onOrganization, type StoreCommand, whole } from './command.ts';
 import { clearStatus, printable, showProgress } from './output.ts';
 
@@ -43,7 +37,7 @@ export const commands: readonly StoreCommand[] = [
         showProgress(index, files.length, printable(name));
         try {
           const file = { name, path: name, accountId };
-          added.push({ name, ...(await addDocument(call, file)) });
+          added.push({ name, ...(await call.useCases.documents.add(call, file)) });
         } catch (error) {
           // An unreadable file does not stop the others; any other error does.
           if (!(error instanceof UnreadableDocument)) throw error;
@@ -70,7 +64,7 @@ export const commands: readonly StoreCommand[] = [
     summary: "Show an organization's documents",
     examples: ['doc list Acme'],
     async run(call) {
-      const { documents, storage } = await listDocuments(call);
+      const { documents, storage } = await call.useCases.documents.list(call.organizationId);
       const rows = documents.map((document) => ({
         ID: document.id,
         ACCOUNT: document.accountId ?? '-',
@@ -90,7 +84,7 @@ export const commands: readonly StoreCommand[] = [
     summary: 'Remove a document. Replies that cite it stay unchanged.',
     examples: ['doc remove Acme doc_01…'],
     async run(call, id = '') {
-      await removeDocument(call, id);
+      await call.useCases.documents.remove(call, id);
       return { json: { id, removed: true }, text: `Removed ${id}.` };
     },
   }),
@@ -105,8 +99,8 @@ export const commands: readonly StoreCommand[] = [
     examples: ['doc search Acme "How long do refunds take?" --limit 3'],
     async run(call: OrganizationCall<{ account?: string; limit?: number }>, question = '') {
       const { account = null, limit = 5 } = call.options;
-      const { library } = call.context;
-      const { searched, passages } = await library.search(call.organizationId, account, question, limit);
+      const { documents } = call.useCases;
+      const { searched, passages } = await documents.search(call.organizationId, account, question, limit);
       const found = passages.map(({ documentId, title, heading, text }, index) => {
         const place = heading === '' ? title : `${title} › ${heading}`;
         return `${index + 1}. ${place}  (${documentId})\n${text.replace(/^/gm, '   ')}`;
@@ -126,7 +120,7 @@ function publishing(verb: string, published: boolean, summary: string): StoreCom
     summary,
     examples: [`thread ${verb} Acme thr_01…`],
     async run(call, id = '') {
-      await publishThread(call, id, published);
+      await call.useCases.threads.publish(call, id, published);
       const text = `${id} is ${published ? 'published' : 'no longer published'}.`;
       return { json: { id, published }, text };
     },

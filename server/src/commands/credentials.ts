@@ -2,21 +2,6 @@ import { Option } from 'commander';
 import { type RotationGrace, rotationGraces } from '../domain/credential.ts';
 import { iso } from '../domain/time.ts';
 import {
-  createApiKey,
-  listApiKeys,
-  listKeyRequests,
-  revokeApiKey,
-  rotateApiKey,
-} from '../usecases/credentials/api-keys.ts';
-import {
-  createApplication,
-  deleteApplication,
-  listApplications,
-  rotateApplication,
-  rotateSigningKey,
-} from '../usecases/credentials/applications.ts';
-import { findMember } from '../usecases/people/members.ts';
-import {
   type OrganizationCall,
   onOrganization,
   type Result,
@@ -41,8 +26,8 @@ export const commands: readonly StoreCommand[] = [
     },
     async run(call: OrganizationCall<{ user?: string; name?: string }>) {
       const { user, name = '' } = call.options;
-      const userId = user === undefined ? null : (await findMember(call, user)).userId;
-      const { id, key } = await createApiKey(call, { userId, name });
+      const userId = user === undefined ? null : (await call.useCases.members.find(call, user)).userId;
+      const { id, key } = await call.useCases.keys.create(call, { userId, name });
       return showKey(call, id, key);
     },
   }),
@@ -52,7 +37,7 @@ export const commands: readonly StoreCommand[] = [
     summary: 'Revoke an API key immediately and permanently',
     examples: ['key revoke Acme key_01…'],
     async run(call, id = '') {
-      await revokeApiKey(call, id);
+      await call.useCases.keys.revoke(call, id);
       return { json: { id }, text: `Revoked ${id}.` };
     },
   }),
@@ -69,7 +54,7 @@ export const commands: readonly StoreCommand[] = [
     examples: ['key rotate Acme key_01… --old-valid-for 24h'],
     async run(call: OrganizationCall<{ oldValidFor?: RotationGrace }>, old = '') {
       const { oldValidFor = 'now' } = call.options;
-      const { id, key } = await rotateApiKey(call, old, { owners: 'all', oldValidFor });
+      const { id, key } = await call.useCases.keys.rotate(call, old, { owners: 'all', oldValidFor });
       const ends = oldValidFor === 'now' ? 'is revoked' : `works for another ${oldValidFor}`;
       return showKey(call, id, key, ` ${old} ${ends}.`);
     },
@@ -78,10 +63,10 @@ export const commands: readonly StoreCommand[] = [
     name: 'key list',
     summary: "Show an organization's API keys",
     examples: ['key list Acme'],
-    async run(call) {
-      const keys = await listApiKeys(call, 'all');
-      const requests = await listKeyRequests(call, 'all');
-      const now = call.context.now();
+    async run({ useCases, organizationId }) {
+      const keys = await useCases.keys.list(organizationId, 'all');
+      const requests = await useCases.keyRequests.list(organizationId, 'all');
+      const now = Date.now();
       const rows = keys.map(({ id, hint, owner, creator, lastUsedAt, name, revokedAt }) => ({
         ID: id,
         KEY: hint,
@@ -106,14 +91,15 @@ export const commands: readonly StoreCommand[] = [
     summary:
       'Create an application and show its secret once. A program exchanges the secret for access tokens.',
     examples: ['app create Acme --name "Nightly report"'],
-    run: async (call) => showSecret(call, await createApplication(call, String(call.options.name))),
+    run: async (call) =>
+      showSecret(call, await call.useCases.applications.create(call, String(call.options.name))),
   }),
   onOrganization({
     name: 'app rotate',
     arguments: { '<CLIENT_ID>': 'Id of the application, app_…' },
     summary: 'Give an application a new secret. The old secret and all tokens stop working immediately.',
     examples: ['app rotate Acme app_01…'],
-    run: async (call, id = '') => showSecret(call, await rotateApplication(call, id)),
+    run: async (call, id = '') => showSecret(call, await call.useCases.applications.rotate(call, id)),
   }),
   onOrganization({
     name: 'app delete',
@@ -121,7 +107,7 @@ export const commands: readonly StoreCommand[] = [
     summary: 'Delete an application. Its secret and all its tokens stop working immediately.',
     examples: ['app delete Acme app_01…'],
     async run(call, id = '') {
-      await deleteApplication(call, id);
+      await call.useCases.applications.remove(call, id);
       return { json: { id }, text: `Deleted ${id}.` };
     },
   }),
@@ -130,7 +116,7 @@ export const commands: readonly StoreCommand[] = [
     summary: "Show an organization's applications",
     examples: ['app list Acme'],
     async run(call) {
-      const applications = await listApplications(call);
+      const applications = await call.useCases.applications.list(call.organizationId);
       const rows = applications.map(({ id, name, rotatedAt }) => ({
         ID: id,
         NAME: name,
@@ -147,7 +133,7 @@ export const commands: readonly StoreCommand[] = [
     examples: ['signing-key rotate', 'signing-key rotate --forget'],
     async run(call) {
       const forget = call.options.forget === true;
-      const id = await rotateSigningKey(call, forget);
+      const id = await call.useCases.applications.rotateSigningKey(call.initiator, forget);
       const old = forget
         ? 'All existing access tokens are invalid.'
         : 'Existing tokens stay valid until they expire.';

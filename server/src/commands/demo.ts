@@ -1,34 +1,44 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Initiator } from '../domain/audit.ts';
+import type { OperatorAuthority } from '../domain/authority.ts';
 import { UnreadableDocument } from '../domain/document.ts';
 import type { OrganizationId, UserId } from '../domain/id.ts';
-import { createApiKey, listApiKeys } from '../usecases/credentials/api-keys.ts';
-import { addDocument } from '../usecases/documents/documents.ts';
-import { listAudit, operatorInitiator } from '../usecases/organization/audit-log.ts';
-import { createOrganization, listOrganizations } from '../usecases/organization/organization.ts';
-import { addMember, inviteMember, listMembers } from '../usecases/people/members.ts';
-import type { SurfaceContext } from '../usecases/surface-context.ts';
+import type { Keys } from '../usecases/credentials/api-keys.ts';
+import type { Documents } from '../usecases/documents/documents.ts';
+import type { AuditLog } from '../usecases/organization/audit-log.ts';
+import type { Organizations } from '../usecases/organization/organization.ts';
+import type { Members } from '../usecases/people/members.ts';
 
 const demoFolder = join(import.meta.dirname, '../../demo');
 
 const organizationName = 'Demo';
 const adminEmail = 'admin@demo.example';
 
+interface DemoNeeds {
+  readonly organizations: Pick<Organizations, 'list' | 'create'>;
+  readonly members: Pick<Members, 'list' | 'add' | 'invite'>;
+  readonly keys: Pick<Keys, 'list' | 'create'>;
+  readonly documents: Pick<Documents, 'add'>;
+  readonly audit: Pick<AuditLog, 'list'>;
+}
+
 /**
  * Fills an empty store with a demo organization, or finishes one whose process ended before it had made the key. Returns
  * what to tell its admin; undefined for any other store, and while another process has the `lock` to do the same.
  */
 export async function makeDemo(
-  context: SurfaceContext,
+  useCases: DemoNeeds,
+  initiator: Initiator<OperatorAuthority>,
   baseUrl: string,
   lock: () => (() => void) | undefined,
 ): Promise<string | undefined> {
-  if ((await findStart(context)) === undefined) return undefined;
+  if ((await findStart(useCases)) === undefined) return undefined;
   const unlock = lock();
   if (unlock === undefined) return undefined;
   try {
-    const start = await findStart(context);
-    return start && (await completeDemo(context, start, baseUrl));
+    const start = await findStart(useCases);
+    return start && (await completeDemo(useCases, initiator, start, baseUrl));
   } finally {
     unlock();
   }
@@ -40,14 +50,14 @@ interface DemoStart {
   readonly userId?: UserId;
 }
 
-async function findStart(context: SurfaceContext): Promise<DemoStart | undefined> {
-  const [first, ...others] = await listOrganizations(context);
+async function findStart(useCases: DemoNeeds): Promise<DemoStart | undefined> {
+  const { organizations, members, keys, audit } = useCases;
+  const [first, ...others] = await organizations.list();
   if (first === undefined) return {};
   if (first.name !== organizationName || others.length > 0) return undefined;
-  const call = { context, organizationId: first.id };
-  const [admin, ...colleagues] = await listMembers(call);
+  const [admin, ...colleagues] = await members.list(first.id);
   if (admin === undefined) {
-    const { events } = await listAudit(call, { limit: 2 });
+    const { events } = await audit.list(first.id, { limit: 2 });
     // Not an organization of this name that the operator created.
     const isOurs = events.length === 1 && events[0]!.actor.kind === 'skein';
     return isOurs ? { organizationId: first.id } : undefined;
@@ -56,28 +66,32 @@ async function findStart(context: SurfaceContext): Promise<DemoStart | undefined
     admin.email === adminEmail &&
     admin.state !== 'active' &&
     colleagues.length === 0 &&
-    (await listApiKeys(call, 'all')).length === 0;
+    (await keys.list(first.id, 'all')).length === 0;
   return isUntouched ? { organizationId: first.id, userId: admin.userId } : undefined;
 }
 
-async function completeDemo(context: SurfaceContext, start: DemoStart, baseUrl: string): Promise<string> {
-  const initiator = operatorInitiator(context);
+async function completeDemo(
+  { organizations, members, keys, documents }: DemoNeeds,
+  initiator: Initiator<OperatorAuthority>,
+  start: DemoStart,
+  baseUrl: string,
+): Promise<string> {
   const creator = { ...initiator, authority: { kind: 'skein' } } as const;
   const organizationId =
-    start.organizationId ?? (await createOrganization(context, creator, { name: organizationName }));
-  const change = { context, organizationId, initiator };
+    start.organizationId ?? (await organizations.create(creator, { name: organizationName }));
+  const change = { organizationId, initiator };
   const { userId, invitation } =
     start.userId === undefined
-      ? await addMember(change, { email: adminEmail, role: 'admin' })
-      : { userId: start.userId, invitation: await inviteMember(change, start.userId) };
+      ? await members.add(change, { email: adminEmail, role: 'admin' })
+      : { userId: start.userId, invitation: await members.invite(change, start.userId) };
   for (const name of readdirSync(demoFolder).sort()) {
     const path = join(demoFolder, name);
-    await addDocument(change, { name, path, accountId: null }).catch((error) => {
+    await documents.add(change, { name, path, accountId: null }).catch((error) => {
       // The configured limits may be too small for the demo documents. The service starts anyway.
       if (!(error instanceof UnreadableDocument)) throw error;
     });
   }
-  const { key } = await createApiKey(change, { userId, name: 'Demo' });
+  const { key } = await keys.create(change, { userId, name: 'Demo' });
   return greeting(invitation?.link ?? '', key, baseUrl);
 }
 

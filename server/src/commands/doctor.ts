@@ -4,9 +4,8 @@ import { dirname, join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { formatBytes } from '../domain/limits.ts';
 import { explainFault } from '../domain/store-fault.ts';
-import type { Diagnosis } from '../storage/port/store.ts';
-import { surveyRetention } from '../usecases/organization/removal.ts';
-import type { SurfaceContext } from '../usecases/surface-context.ts';
+import type { Retention } from '../usecases/organization/retention.ts';
+import type { Diagnosis } from '../usecases/store-health.ts';
 import type { BareCommand } from './command.ts';
 import { listing } from './output.ts';
 
@@ -62,13 +61,13 @@ async function checkMail({ mail }: Config): Promise<string> {
 
 async function checkStore(config: Config): Promise<Diagnosis[]> {
   try {
-    const { openContext } = await import('../compose.ts');
-    const context = await openContext(config, { mustExist: true });
+    const { openSkein } = await import('../compose.ts');
+    const skein = await openSkein(config, { mustExist: true });
     try {
-      const found = await context.storeHealth.diagnose();
-      return [...found, await finding('retention', () => checkRetention(context))];
+      const found = await skein.health.diagnose();
+      return [...found, await finding('retention', () => checkRetention(skein.useCases.retention))];
     } finally {
-      await context.close();
+      await skein.close();
     }
   } catch (error) {
     return [failure('store', error as NodeJS.ErrnoException)];
@@ -123,8 +122,8 @@ function checkBaseUrl({ baseUrl, tls }: Config): string {
 }
 
 /** The retention settings and how much is due. A running service removes it within minutes. */
-async function checkRetention(context: SurfaceContext): Promise<string> {
-  const rules = await surveyRetention(context);
+async function checkRetention(retention: Retention): Promise<string> {
+  const rules = await retention.survey();
   const kept = rules.map(({ kind, days, due }) => {
     const name = kind.replaceAll('_', ' ');
     if (days === undefined) return `${name} kept forever`;

@@ -1,19 +1,7 @@
 import { Option } from 'commander';
 import { counted } from '../../../runtime/src/pure/text.ts';
 import { type MemberRole, memberRoles } from '../domain/organization.ts';
-import {
-  changeOrganization,
-  createOrganization,
-  listOrganizations,
-} from '../usecases/organization/organization.ts';
-import {
-  addMember,
-  findMember,
-  type IssuedInvitation,
-  inviteMember,
-  listMembers,
-  removeMember,
-} from '../usecases/people/members.ts';
+import type { IssuedInvitation } from '../usecases/people/invitations.ts';
 import {
   type OrganizationCall,
   onOrganization,
@@ -42,9 +30,9 @@ export const commands: readonly StoreCommand[] = [
     options: settingOptions,
     summary: 'Create an organization. Its API is enabled unless you pass --api off.',
     examples: ['org create Acme', 'org create "Acme Labs" --quota 50000'],
-    async run({ context, initiator, options }: StoreCall<Settings>, name = '') {
-      const isTaken = (await listOrganizations(context)).some((one) => one.name === name);
-      const id = await createOrganization(context, initiator, { name, ...settingsOf(options) });
+    async run({ useCases: { organizations }, initiator, options }: StoreCall<Settings>, name = '') {
+      const isTaken = (await organizations.list()).some((one) => one.name === name);
+      const id = await organizations.create(initiator, { name, ...settingsOf(options) });
       if (isTaken)
         process.stderr.write(
           `Another organization is also called ${printable(name)}: use ids in commands, not the name.\n`,
@@ -63,7 +51,7 @@ export const commands: readonly StoreCommand[] = [
     },
     async run(call: OrganizationCall<Settings>) {
       const { id, name } = call.organization;
-      await changeOrganization(call, settingsOf(call.options));
+      await call.useCases.organizations.change(call, settingsOf(call.options));
       return { json: { id }, text: `Changed ${name} (${id}).` };
     },
   }),
@@ -71,8 +59,8 @@ export const commands: readonly StoreCommand[] = [
     name: 'org list',
     summary: 'Show all organizations',
     examples: ['org list', 'org list --json'],
-    async run({ context }) {
-      const organizations = await listOrganizations(context);
+    async run({ useCases }) {
+      const organizations = await useCases.organizations.list();
       const rows = organizations.map(({ id, name, apiEnabled, dailyQuota }) => ({
         ID: id,
         NAME: name,
@@ -93,7 +81,7 @@ export const commands: readonly StoreCommand[] = [
     examples: ['member add Acme ada@example.com --role admin', 'member add Acme bot@example.com --service'],
     async run(call: OrganizationCall<{ role?: MemberRole; service?: boolean }>, email = '') {
       const { role, service = false } = call.options;
-      const { userId, invitation } = await addMember(call, { email, role, service });
+      const { userId, invitation } = await call.useCases.members.add(call, { email, role, service });
       const added = `Added ${email} to ${call.organization.name}: ${userId}`;
       if (invitation === null) return { json: { id: userId, invitation: null }, text: added };
       const { text, ...rest } = showLink(call, userId, email, invitation);
@@ -107,8 +95,8 @@ export const commands: readonly StoreCommand[] = [
       'Create a new sign-in link for a member. Earlier links become invalid, and a member who has already joined must choose a new password.',
     examples: ['member invite Acme ada@example.com'],
     async run(call, email = '') {
-      const { userId } = await findMember(call, email);
-      const invitation = await inviteMember(call, userId);
+      const { userId } = await call.useCases.members.find(call, email);
+      const invitation = await call.useCases.members.invite(call, userId);
       warnOfClosing(email, invitation);
       return showLink(call, userId, email, invitation);
     },
@@ -119,8 +107,8 @@ export const commands: readonly StoreCommand[] = [
     summary: 'Remove a member and revoke their personal keys',
     examples: ['member remove Acme ada@example.com'],
     async run(call, email = '') {
-      const member = await findMember(call, email);
-      const { keysRevoked } = await removeMember(call, member);
+      const member = await call.useCases.members.find(call, email);
+      const { keysRevoked } = await call.useCases.members.remove(call, member);
       const keys = counted(keysRevoked, 'personal key');
       return { json: { id: member.userId }, text: `Removed ${email} and revoked ${keys}.` };
     },
@@ -130,7 +118,7 @@ export const commands: readonly StoreCommand[] = [
     summary: "Show an organization's members",
     examples: ['member list Acme'],
     async run(call) {
-      const members = await listMembers(call);
+      const members = await call.useCases.members.list(call.organizationId);
       const rows = members.map(({ userId, email, role, service }) => ({
         ID: userId,
         EMAIL: email,

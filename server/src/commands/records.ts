@@ -2,14 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Option } from 'commander';
 import { counted, withCommas } from '../../../runtime/src/pure/text.ts';
 import { iso, utcDate } from '../domain/time.ts';
-import { actorName, listAudit } from '../usecases/organization/audit-log.ts';
-import {
-  findPurgedPerson,
-  purgeOrganization,
-  purgePerson,
-  surveyPurge,
-} from '../usecases/organization/removal.ts';
-import { readUsage } from '../usecases/organization/requests.ts';
+import { actorName } from '../usecases/organization/audit-log.ts';
 import { type OrganizationCall, onOrganization, type StoreCommand, UsageError, whole } from './command.ts';
 import { listing } from './output.ts';
 
@@ -29,7 +22,7 @@ export const commands: readonly StoreCommand[] = [
     examples: ['usage Acme --days 7'],
     async run(call: OrganizationCall<{ days?: number }>) {
       const { days = 30 } = call.options;
-      const { quota, counts, isCut } = await readUsage(call, 'all', days);
+      const { quota, counts, isCut } = await call.useCases.usage.read(call.organizationId, 'all', days);
       const requests = counts.map(({ day, credentialId: _, ...count }) => ({ day: utcDate(day), ...count }));
       const rows = requests.map(({ day, credential, operation, outcome, requests: number }) => ({
         DAY: day,
@@ -60,7 +53,7 @@ export const commands: readonly StoreCommand[] = [
     examples: ['audit Acme --limit 10', 'audit Acme --trace 0198…'],
     async run(call: OrganizationCall<{ limit?: number; trace?: string }>) {
       const { limit = 50, trace: traceId } = call.options;
-      const { events } = await listAudit(call, { limit, traceId });
+      const { events } = await call.useCases.audit.list(call.organizationId, { limit, traceId });
       const rows = events.map((event) => ({
         TIME: iso(event.at),
         ACTOR: actorName(event),
@@ -88,15 +81,16 @@ export const commands: readonly StoreCommand[] = [
       );
     },
     async run(call: OrganizationCall<{ dryRun?: boolean; user?: string }>) {
+      const { purges } = call.useCases;
       const { id, name } = call.organization;
       const { dryRun = false, user: email } = call.options;
-      const person = email === undefined ? null : await findPurgedPerson(call.context, email);
+      const person = email === undefined ? null : await purges.findPerson(email);
       const proceed = () => pause(pauseMs);
       const { rows, journalEmptied } = dryRun
-        ? { rows: await surveyPurge(call, person), journalEmptied: true }
+        ? { rows: await purges.survey(id, person), journalEmptied: true }
         : person === null
-          ? await purgeOrganization(call, proceed)
-          : await purgePerson(call, person, proceed);
+          ? await purges.purgeOrganization(id, proceed)
+          : await purges.purgePerson(call, person, proceed);
       const whom = person === null ? name : `${person.email} in ${name}`;
       const heading = dryRun ? `A purge of ${whom} would remove or rewrite:` : `Purged ${whom}:`;
       const lines = Object.entries(rows).map(([kind, count]) => ({ KIND: kind, ROWS: String(count) }));

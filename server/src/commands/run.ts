@@ -119,16 +119,13 @@ async function runStoreCommand(
   const config = readConfig(environment);
   if ('runAlone' in command) return command.runAlone(args, config, environment);
   // Loaded here: it takes half of the startup time, and the help and the remote commands need no store.
-  const [{ openContext }, { operatorInitiator }] = await Promise.all([
-    import('../compose.ts'),
-    import('../usecases/organization/audit-log.ts'),
-  ]);
-  const context = await openContext(config, { mustExist: command.createsStore !== true });
-  const call = { context, initiator: operatorInitiator(context), options: args.options };
+  const { openSkein } = await import('../compose.ts');
+  const skein = await openSkein(config, { mustExist: command.createsStore !== true });
+  const call = { useCases: skein.useCases, initiator: skein.operator(), options: args.options };
   try {
     return await namingStore(config, command.run(call, ...args.positionals));
   } finally {
-    await context.close();
+    await skein.close();
   }
 }
 

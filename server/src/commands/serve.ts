@@ -1,23 +1,11 @@
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
-import {
-  composeApp,
-  lockFile,
-  openContext,
-  openLog,
-  openMetrics,
-  openOtlp,
-  startWorker,
-  workerFile,
-} from '../compose.ts';
+import { lockFile, openLog, openMetrics, openOtlp, openSkein, type Skein, workerFile } from '../compose.ts';
 import { type Config, ConfigError, listeningUrl, tlsRisk } from '../config/config.ts';
 import { unknownVariables } from '../config/variables.ts';
 import { isLoopback } from '../domain/address.ts';
 import { explainFault } from '../domain/store-fault.ts';
 import type { Log } from '../log.ts';
-import { relaySignals } from '../replies/index.ts';
-import { listOrganizations } from '../usecases/organization/organization.ts';
-import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { startBackgroundWork } from './background.ts';
 import { onStopSignal } from './command.ts';
 import { firstSteps, makeDemo } from './demo.ts';
@@ -49,7 +37,7 @@ export async function serve(config: Config, role: Role): Promise<number> {
     log.warn({ err: error }, 'failed to export traces or metrics over OTLP'),
   );
   const file = config.store.engine === 'sqlite' ? config.store.file : undefined;
-  const opening = openContext(config, {
+  const opening = openSkein(config, {
     baseUrl: () => baseUrl,
     watch: {
       connectionBroke: (error) => log.warn({ err: error }, 'lost store connection'),
@@ -65,9 +53,9 @@ export async function serve(config: Config, role: Role): Promise<number> {
     telemetry: metrics?.telemetry,
     tracing: otlp?.tracing,
   });
-  const context = await Promise.race([opening, stopRequested]);
+  const skein = await Promise.race([opening, stopRequested]);
   // Opening the store can take a while: a node waits until another one has migrated it.
-  if ('signal' in context) return 0;
+  if ('signal' in skein) return 0;
   // Node.js reads this file only when it first needs it.
   const { NODE_EXTRA_CA_CERTS: certificates } = process.env;
   if (certificates) {
@@ -80,16 +68,16 @@ export async function serve(config: Config, role: Role): Promise<number> {
   process.chdir('/');
   // After the store is open, so that a failed start prints only its error.
   warnOfRisks(config, role, log);
-  const metricsUrl = metrics && (await publishMetrics(config, metrics, otlp, context));
-  const app = role === 'worker' ? undefined : await listen(config, context, log);
+  const metricsUrl = metrics && (await publishMetrics(config, metrics, otlp, skein));
+  const app = role === 'worker' ? undefined : await listen(config, skein, log);
   if (app) baseUrl ||= urlOf(app.server.address() as AddressInfo, config.tls);
-  const started = role === 'api' ? undefined : await startWorker(config, context, log);
-  const background = startBackgroundWork(context, started, config.replyLeaseMs, log);
-  const stopRelaying = relaySignals(context);
+  const started = role === 'api' ? undefined : await skein.startWorker(log);
+  const background = startBackgroundWork(skein, started, config.replyLeaseMs, log);
+  const stopRelaying = skein.relaySignals();
   const servedFiles = app && buildServedFiles(log);
   // The URL is printed once the console can be served there.
   await Promise.race([servedFiles?.consoleReady, stopRequested]);
-  if (app) await printFirstSteps(context, config, baseUrl);
+  if (app) await printFirstSteps(skein, config, baseUrl);
   log.info(
     {
       role,
@@ -121,7 +109,7 @@ export async function serve(config: Config, role: Role): Promise<number> {
   await background.stop();
   await otlp?.close();
   await metrics?.close();
-  await context.close();
+  await skein.close();
   log.info('stopped');
   return 'signal' in reason ? 0 : 1;
 }
@@ -146,12 +134,16 @@ function warnOfRisks(config: Config, role: Role, log: Log): void {
 }
 
 /** Runs only after the service listens: a failed start must not use up the demo. */
-async function printFirstSteps(context: SurfaceContext, config: Config, baseUrl: string): Promise<void> {
+async function printFirstSteps(
+  { useCases, operator }: Skein,
+  config: Config,
+  baseUrl: string,
+): Promise<void> {
   const { store } = config;
-  const isEmpty = async () => (await listOrganizations(context)).length === 0;
+  const isEmpty = async () => (await useCases.organizations.list()).length === 0;
   const greeting =
     store.engine === 'sqlite' && isPrivate(config)
-      ? await makeDemo(context, baseUrl, () => lockFile(workerFile(store.file)))
+      ? await makeDemo(useCases, operator(), baseUrl, () => lockFile(workerFile(store.file)))
       : (await isEmpty()) && firstSteps;
   if (greeting) process.stdout.write(`${greeting}\n`);
 }
@@ -165,12 +157,12 @@ function isPrivate({ host, baseUrl, mail }: Config): boolean {
 
 type Metrics = NonNullable<Awaited<ReturnType<typeof openMetrics>>>;
 
-async function listen(config: Config, context: SurfaceContext, log: Log) {
-  const app = await composeApp(config, context, log);
+async function listen(config: Config, skein: Skein, log: Log) {
+  const app = await skein.composeApp(log);
   const { host, port } = config;
   // The URL is logged once the console is built.
   const started = app.listen({ host, port, backlog, listenTextResolver: () => 'listening' });
-  await untilListening(started, context, 'SKEIN_PORT', host, port);
+  await untilListening(started, skein, 'SKEIN_PORT', host, port);
   return app;
 }
 
@@ -179,13 +171,13 @@ async function publishMetrics(
   { host, metricsPort }: Config,
   metrics: Metrics,
   otlp: Awaited<ReturnType<typeof openOtlp>>,
-  context: SurfaceContext,
+  skein: Skein,
 ): Promise<string | undefined> {
-  metrics.watch(context.storeHealth);
+  metrics.watch(skein.health);
   otlp?.sendMetrics(() => metrics.collect());
   if (metricsPort === undefined) return undefined;
   const started = metrics.listen(host, metricsPort);
-  const address = await untilListening(started, context, 'SKEIN_METRICS_PORT', host, metricsPort);
+  const address = await untilListening(started, skein, 'SKEIN_METRICS_PORT', host, metricsPort);
   return `${urlOf(address)}/metrics`;
 }
 
@@ -196,7 +188,7 @@ function urlOf({ address, port }: AddressInfo, tls?: Config['tls']): string {
 /** If the service cannot listen on a port, closes the store and says what to do. */
 async function untilListening<T>(
   started: Promise<T>,
-  context: SurfaceContext,
+  skein: Skein,
   name: 'SKEIN_PORT' | 'SKEIN_METRICS_PORT',
   host: string,
   port: number,
@@ -204,7 +196,7 @@ async function untilListening<T>(
   try {
     return await started;
   } catch (error) {
-    await context.close();
+    await skein.close();
     switch ((error as NodeJS.ErrnoException).code) {
       case 'EADDRINUSE':
         throw new ConfigError(

@@ -111,6 +111,9 @@ export interface AccessClaims {
 }
 
 /** Issues and reads the access tokens of applications (RFC 9068). */
+/** Whose keys: everyone's, or those of one user. */
+export type KeyOwners = 'all' | UserId;
+
 /**
  * A person's key can read all their threads, so only the operator, who can read everything anyway, may create one for
  * somebody else. Any admin may create keys for service accounts.

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance, InjectOptions } from 'fastify';
-import { composeApp, openContext, openLog } from '../compose.ts';
+import { openLog, openSkein } from '../compose.ts';
 import { readConfig } from '../config/config.ts';
 
 type Flood = (index: number) => InjectOptions;
@@ -16,8 +16,8 @@ describe('A caller who sends many requests at once', () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'skein-app-'));
     const config = readConfig({ SKEIN_DATABASE_URL: `sqlite:${join(folder, 'skein.db')}` });
-    const context = await openContext(config, { baseUrl: () => 'http://skein.example' });
-    app = await composeApp(config, context, await openLog('silent'));
+    const skein = await openSkein(config, { baseUrl: () => 'http://skein.example' });
+    app = await skein.composeApp(await openLog('silent'));
     app.get('/unreadable', (_request, reply) =>
       reply.code(404).send(createReadStream(join(folder, 'missing'))),
     );

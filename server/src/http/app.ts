@@ -13,14 +13,14 @@ import { invalid } from '../domain/errors.ts';
 import type { UserId } from '../domain/id.ts';
 import { limits } from '../domain/limits.ts';
 import type { Principal, UserPrincipal } from '../domain/principal.ts';
-import type { RequestSpan, Tracing } from '../domain/telemetry.ts';
+import type { RequestSpan, Telemetry, Tracing } from '../domain/telemetry.ts';
 import type { AnsweredRequest } from '../domain/traffic.ts';
 import type { Credential } from '../usecases/credentials/authenticate.ts';
+import type { RequestRecorder } from '../usecases/organization/request-recorder.ts';
 import type { EnteredSession, SignedIn } from '../usecases/people/sessions.ts';
-import type { SurfaceContext } from '../usecases/surface-context.ts';
-import { apiV1 } from './api-v1/index.ts';
+import { type ApiNeeds, apiV1 } from './api-v1/index.ts';
 import { apiPrefix, publishReference } from './api-v1/openapi.ts';
-import { consoleBackend } from './console/index.ts';
+import { type ConsoleNeeds, consoleBackend } from './console/index.ts';
 import type { ConsoleOptions } from './console/route.ts';
 import { routeNotFound, sendError } from './error-response.ts';
 import { acceptJsonBodies } from './json-body.ts';
@@ -32,7 +32,7 @@ import {
   restartTimeLimit,
 } from './listener.ts';
 import { HeldRequests } from './long-responses.ts';
-import { type OAuthOptions, oauth } from './oauth/index.ts';
+import { type OAuthNeeds, type OAuthOptions, oauth } from './oauth/index.ts';
 import { isPage, type PageOptions, servePages } from './pages.ts';
 import { callerOf, createTraceId, normalizeUrl } from './request.ts';
 import { type ReportRequest, reportReply, reportRequest } from './request-log.ts';
@@ -72,7 +72,7 @@ declare module 'fastify' {
 interface AppOptions
   extends OAuthOptions,
     Omit<ListenerOptions, 'limits'>,
-    Omit<ConsoleOptions, 'heldRequests' | 'limits'>,
+    Omit<ConsoleOptions, 'heldRequests' | 'limits' | 'report'>,
     PageOptions {
   readonly log: FastifyBaseLogger;
   /** See `createDrain`. */
@@ -81,14 +81,25 @@ interface AppOptions
   readonly trustedProxies: readonly string[];
 }
 
+/** What the surfaces call, and what the shared parts of them use. */
+export type AppNeeds = ApiNeeds &
+  OAuthNeeds &
+  ConsoleNeeds & {
+    readonly telemetry: Telemetry;
+    readonly tracing: Pick<Tracing, 'request'>;
+    readonly recorder: Pick<RequestRecorder, 'request'>;
+    /** Rejects unless the store can be used now. */
+    readonly ping: () => Promise<void>;
+  };
+
 const readyUrl = '/readyz';
 
 /** Every HTTP surface on one server. Closing it rejects new connections and finishes requests in progress. */
-export async function buildApp(context: SurfaceContext, options: AppOptions): Promise<FastifyInstance> {
+export async function buildApp(needs: AppNeeds, options: AppOptions): Promise<FastifyInstance> {
   const heldRequests = new HeldRequests();
-  const { limits } = context;
+  const { limits, telemetry, tracing, recorder, now } = needs;
   const drain = createDrain(options.drainMs);
-  const report = reportRequest(context, options.log);
+  const report = reportRequest({ log: options.log, telemetry, recorder, now });
   const isTrusted = trustedProxies(options.trustedProxies);
   const { compilersFactory, compileAll } = lazyCompilers();
   // One logger for all requests: each line has its trace ID. A `childLoggerFactory` would cost something per request.
@@ -122,21 +133,21 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
   // Declared up front so that all request objects have one hidden class.
   const fields = ['principal', 'credential', 'credentialId', 'personId', 'signedIn', 'sentError', 'span'];
   for (const name of fields) app.decorateRequest(name);
-  if (context.tracing.request) traceRequests(app, context.tracing.request, isTrusted);
+  if (tracing.request) traceRequests(app, tracing.request, isTrusted);
   const warn = warnOfUntrustedProxy(options.log, isTrusted);
   app.addHook('onRequest', ({ raw }, _reply, done) => {
     warn(raw);
     done();
   });
-  addHooks(app, context, drain, heldRequests, report);
+  addHooks(app, telemetry, drain, heldRequests, report);
   acceptJsonBodies(app);
 
-  const api = apiV1(context, heldRequests);
+  const api = apiV1(needs, heldRequests);
   await app.register(api, { prefix: apiPrefix });
-  await app.register(oauth(context, options));
-  const consoleOptions = { ...options, heldRequests, limits };
-  await app.register(consoleBackend(context, consoleOptions), { prefix: '/console' });
-  reportHealth(app, context, drain);
+  await app.register(oauth(needs, options));
+  const consoleOptions = { ...options, heldRequests, limits, report };
+  await app.register(consoleBackend(needs, consoleOptions), { prefix: '/console' });
+  reportHealth(app, needs.ping, drain);
   publishReference(app, api);
   await servePages(app, options);
   return app;
@@ -144,7 +155,7 @@ export async function buildApp(context: SurfaceContext, options: AppOptions): Pr
 
 function addHooks(
   app: FastifyInstance,
-  context: SurfaceContext,
+  telemetry: Pick<Telemetry, 'requestsInFlight'>,
   drain: Drain,
   held: HeldRequests,
   report: ReportRequest,
@@ -155,7 +166,7 @@ function addHooks(
     held.releaseAll();
   });
   app.addHook('onRequest', (request, reply, done) => {
-    context.telemetry.requestsInFlight(1);
+    telemetry.requestsInFlight(1);
     reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     if (drain.isClosing || drain.isStarted) reply.header('connection', 'close');
     if (drain.isStarted && request.routeOptions.url !== readyUrl) drain.lastRequestMs = performance.now();
@@ -191,13 +202,13 @@ function addHooks(
 }
 
 /** `/healthz`: the process is running. `/readyz`: it can serve requests, for which it needs its store. */
-function reportHealth(app: FastifyInstance, { storeHealth }: SurfaceContext, drain: Drain): void {
+function reportHealth(app: FastifyInstance, ping: AppNeeds['ping'], drain: Drain): void {
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get(readyUrl, async (request, reply) => {
     drain.isProbed = true;
     if (drain.isStarted) return reply.code(503).send({ status: 'draining' });
     try {
-      await storeHealth.ping();
+      await ping();
       return { status: 'ready' };
     } catch (error) {
       request.log.warn({ err: error, trace_id: request.id }, 'store is not responding');

@@ -2,26 +2,20 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { setBounded } from '../../../runtime/src/pure/set-bounded.ts';
 import { counted } from '../../../runtime/src/pure/text.ts';
 import { rateLimited } from '../domain/errors.ts';
-import {
-  type Admitted,
-  admit,
-  type Credential,
-  readCredential,
-} from '../usecases/credentials/authenticate.ts';
-import type { SurfaceContext } from '../usecases/surface-context.ts';
+import type { Admission, Admitted, Credential } from '../usecases/credentials/authenticate.ts';
 
 const parsedKeysMax = 10_000;
 
 /** The first checks of a request: 401, then 404 if the public API is not enabled for the organization, then 429. */
-export function admitCaller(context: SurfaceContext) {
+export function admitCaller({ readCredential, admit }: Pick<Admission, 'readCredential' | 'admit'>) {
   // What a key means never changes, so an admitted one is parsed and hashed once. The store decides each time if it is valid.
   const parsedKeys = new Map<string, Credential>();
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const text = bearerCredential(request);
     const known = parsedKeys.get(text ?? '');
-    const credential = known ?? (await readCredential(context, text));
+    const credential = known ?? (await readCredential(text));
     request.credential = credential;
-    const admitted = await admit(context, credential);
+    const admitted = await admit(credential);
     if (known === undefined && credential.kind === 'key') {
       // A part of a string keeps the whole string in memory, here a header that may be long.
       const copy = Buffer.from(text!, 'latin1').toString('latin1');

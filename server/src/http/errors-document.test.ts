@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
-import { composeApp, openContext, openLog } from '../compose.ts';
+import { composeSkein, openLog, openStore, type Skein } from '../compose.ts';
 import { readConfig } from '../config/config.ts';
 import { errorCodes } from '../domain/errors.ts';
 import { utcDay } from '../domain/time.ts';
-import type { Context } from '../usecases/context.ts';
-import { createApiKey } from '../usecases/credentials/api-keys.ts';
-import { operatorInitiator } from '../usecases/organization/audit-log.ts';
-import { createOrganization } from '../usecases/organization/organization.ts';
-import { addMember } from '../usecases/people/members.ts';
-import type { SurfaceContext } from '../usecases/surface-context.ts';
+import type { Store } from '../storage/port/store.ts';
 import { errorStatus } from './error-response.ts';
 
 const document = readFileSync(join(import.meta.dirname, '../../../docs/errors.md'), 'utf8');
@@ -35,16 +31,17 @@ const chapters: Chapter[] = document
 
 describe('docs/errors.md', () => {
   let folder: string;
-  let context: SurfaceContext;
+  let store: Store;
   let app: FastifyInstance;
   const keys: Record<string, string> = {};
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'skein-errors-'));
     const config = readConfig({ SKEIN_DATABASE_URL: `sqlite:${join(folder, 'skein.db')}` });
-    context = await openContext(config, { baseUrl: () => 'http://skein.example' });
-    app = await composeApp(config, context, await openLog('silent'));
-    await makeKeys(context, keys);
+    store = await openStore(config);
+    const skein = await composeSkein(config, store, { baseUrl: () => 'http://skein.example' });
+    app = await skein.composeApp(await openLog('silent'));
+    await makeKeys(skein, store, config.limits.dailyQuota, keys);
   });
   after(async () => {
     await app.close();
@@ -70,7 +67,7 @@ describe('docs/errors.md', () => {
     assert.equal(chapters.length, 6);
     for (const { code, request, answer } of chapters) {
       // The last chapter needs a store that does not answer.
-      if (code === 'INTERNAL_ERROR') await context.close();
+      if (code === 'INTERNAL_ERROR') await store.close();
       const response = await send(app, request, keys);
       const shown = JSON.parse(answer);
       const traceId = String(response.headers['x-request-id']);
@@ -81,24 +78,28 @@ describe('docs/errors.md', () => {
 });
 
 /** The keys in the requests of the document. */
-async function makeKeys(context: Context, keys: Record<string, string>): Promise<void> {
-  const initiator = operatorInitiator(context);
-  const organizationId = await createOrganization(context, initiator, { name: 'Reading' });
-  const { userId } = await addMember({ context, organizationId, initiator }, { email: 'ada@skein.example' });
-  const spentId = await createOrganization(context, initiator, { name: 'Spent' });
-  const personal = await createApiKey({ context, organizationId, initiator }, { userId, name: '' });
-  const orgWide = await createApiKey({ context, organizationId, initiator }, { userId: null, name: '' });
-  const spent = await createApiKey(
-    { context, organizationId: spentId, initiator },
+async function makeKeys(
+  { useCases, operator }: Skein,
+  store: Store,
+  dailyQuota: number,
+  keys: Record<string, string>,
+): Promise<void> {
+  const initiator = operator();
+  const organizationId = await useCases.organizations.create(initiator, { name: 'Reading' });
+  const change = { organizationId, initiator };
+  const { userId } = await useCases.members.add(change, { email: 'ada@skein.example' });
+  const spentId = await useCases.organizations.create(initiator, { name: 'Spent' });
+  const personal = await useCases.keys.create(change, { userId, name: '' });
+  const orgWide = await useCases.keys.create(change, { userId: null, name: '' });
+  const spent = await useCases.keys.create(
+    { organizationId: spentId, initiator },
     { userId: null, name: '' },
   );
-  const hash = context.sha256(spent.key);
-  const today = utcDay(context.now());
+  const spentHash = hash('sha256', spent.key);
+  const today = utcDay(Date.now());
   // Uses up both days, because midnight may pass during the test.
   for (const day of [today, today + 1]) {
-    const requests = Array.from({ length: context.limits.dailyQuota }, () =>
-      (context as Context).store.admitKey(hash, day),
-    );
+    const requests = Array.from({ length: dailyQuota }, () => store.admitKey(spentHash, day));
     await Promise.all(requests);
   }
   keys.PERSONAL_KEY = personal.key;

@@ -1,8 +1,16 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
+import type { Telemetry } from '../domain/telemetry.ts';
 import type { AnsweredRequest } from '../domain/traffic.ts';
-import type { SurfaceContext } from '../usecases/surface-context.ts';
+import type { RequestRecorder } from '../usecases/organization/request-recorder.ts';
 
 const messageLengthMax = 500;
+
+interface RequestLogNeeds {
+  readonly log: Pick<FastifyBaseLogger, 'request'>;
+  readonly telemetry: Pick<Telemetry, 'requestsInFlight' | 'requestEnded' | 'quotaExceeded'>;
+  readonly recorder: Pick<RequestRecorder, 'request'>;
+  readonly now: () => number;
+}
 
 export type ReportRequest = (request: AnsweredRequest) => void;
 
@@ -10,11 +18,7 @@ export type ReportRequest = (request: AnsweredRequest) => void;
  * Counts a request, and logs it in one line without headers, query and body, so the line contains no secret. Called when
  * the response is ready: waiting until it is sent would cost every request two more listeners.
  */
-export function reportRequest(
-  context: SurfaceContext,
-  log: Pick<FastifyBaseLogger, 'request'>,
-): ReportRequest {
-  const { telemetry, recorder, now } = context;
+export function reportRequest({ log, telemetry, recorder, now }: RequestLogNeeds): ReportRequest {
   return (request) => {
     const { traceId, method, route, operation, status, ms, organizationId, credentialId, error } = request;
     log.request(request);

@@ -2,10 +2,6 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { HttpWorld, remaining, type Scheme, statusOf } from '../../testing/http-world.ts';
-import { createApiKey, revokeApiKey } from '../usecases/credentials/api-keys.ts';
-import { createApplication } from '../usecases/credentials/applications.ts';
-import { changeOrganization } from '../usecases/organization/organization.ts';
-import { addMember } from '../usecases/people/members.ts';
 
 for (const scheme of ['http', 'https'] satisfies Scheme[])
   describe(`A read that is sent again, over ${scheme}`, () => {
@@ -41,12 +37,14 @@ for (const scheme of ['http', 'https'] satisfies Scheme[])
       const change = world.change();
       const [, limit] = /;q=(\d+)/.exec(await world.client.exchange(world.getThread()))!;
       const [, left] = /;r=(\d+)/.exec(await world.client.exchange(world.getThread()))!;
-      await changeOrganization(change, { dailyQuota: Number(limit) - Number(left) + 2 });
+      await world.skein.useCases.organizations.change(change, {
+        dailyQuota: Number(limit) - Number(left) + 2,
+      });
       const statuses = [];
       for (let count = 0; count < 4; count += 1)
         statuses.push(statusOf(await world.client.exchange(world.getThread())));
       assert.deepEqual(statuses, ['200', '200', '429', '429']);
-      await changeOrganization(change, { dailyQuota: Number(limit) });
+      await world.skein.useCases.organizations.change(change, { dailyQuota: Number(limit) });
       const [, restored] = /;r=(\d+)/.exec(await world.client.exchange(world.getThread()))!;
       assert.equal(Number(restored), Number(left) - 3);
     });
@@ -83,11 +81,14 @@ for (const scheme of ['http', 'https'] satisfies Scheme[])
 
     it('is rejected as soon as its key is revoked', async () => {
       const change = world.change();
-      const { userId } = await addMember(change, { email: `${world.threadId}@acme.example`, role: 'member' });
-      const other = await createApiKey(change, { userId, name: 'Other' });
+      const { userId } = await world.skein.useCases.members.add(change, {
+        email: `${world.threadId}@acme.example`,
+        role: 'member',
+      });
+      const other = await world.skein.useCases.keys.create(change, { userId, name: 'Other' });
       const read = world.head('GET /api/v1/threads').replace(world.key, other.key);
       await world.client.exchange(read);
-      await revokeApiKey(change, other.id);
+      await world.skein.useCases.keys.revoke(change, other.id);
       const response = await world.client.exchange(read);
       assert.equal(statusOf(response), '401');
       assert.match(response, /www-authenticate: Bearer/i);
@@ -95,15 +96,16 @@ for (const scheme of ['http', 'https'] satisfies Scheme[])
 
     it('is rejected once its access token has expired', async () => {
       const change = world.change();
-      const { id } = await createApplication(change, 'App');
+      const { id } = await world.skein.useCases.applications.create(change, 'App');
+      const { accessTokens } = world.skein.useCases;
       const grant = await world.store.findApplicationGrant(id as never);
-      const token = await world.context.accessTokens.issue({ applicationId: id as never, ...grant! });
+      const token = await accessTokens.issue({ applicationId: id as never, ...grant! });
       const read = world.head('GET /api/v1/threads').replace(world.key, token);
       await world.client.exchange(read);
-      const { accessTokens } = world.context;
-      Object.assign(world.context, { accessTokens: { ...accessTokens, read: async () => undefined } });
+      const { read: readToken } = accessTokens;
+      accessTokens.read = async () => undefined;
       assert.equal(statusOf(await world.client.exchange(read)), '401');
-      Object.assign(world.context, { accessTokens });
+      accessTokens.read = readToken;
       assert.equal(statusOf(await world.client.exchange(read)), '200');
     });
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fastify } from 'fastify';
-import type { SurfaceContext } from '../usecases/surface-context.ts';
 import { HeldRequests, type Piece } from './long-responses.ts';
 import { defineRoute, encoded, mountRoute, rendered } from './route.ts';
 import { Type } from './schema.ts';
@@ -26,7 +25,7 @@ describe('A route with a large response', () => {
     });
     const app = fastify();
     app.decorateRequest('principal', { getter: () => ({ organizationId: 'org_1' }) as never });
-    mountRoute(app, {} as SurfaceContext, new HeldRequests(), route, {});
+    mountRoute(app, () => assert.fail('authenticated'), new HeldRequests(), route, {});
 
     assert.equal((await app.inject('/large')).body, '{}');
     assert.equal(loads, 1);

@@ -3,8 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject, TSchema } from 'typebox';
 import { type ErrorCode, forbidden } from '../domain/errors.ts';
 import type { Principal, UserPrincipal } from '../domain/principal.ts';
-import { authenticate } from '../usecases/credentials/authenticate.ts';
-import type { SurfaceContext } from '../usecases/surface-context.ts';
+import type { Admission } from '../usecases/credentials/authenticate.ts';
 import { type HeldRequests, type Piece, streamOf, whileAdmitted } from './long-responses.ts';
 import { matchesEntityTag } from './request.ts';
 
@@ -54,7 +53,6 @@ export interface Call<
   Headers = Values,
   Body = Values,
 > {
-  readonly context: SurfaceContext;
   readonly principal: P;
   readonly path: Path;
   readonly query: Query;
@@ -111,7 +109,7 @@ export function defineRoute<
 
 export function mountRoute(
   app: FastifyInstance,
-  context: SurfaceContext,
+  authenticate: Admission['authenticate'],
   heldRequests: HeldRequests,
   route: Route,
   openapi: object,
@@ -130,7 +128,6 @@ export function mountRoute(
     ...(route.caller === 'user' && { onRequest: refuseServicePrincipal }),
     handler: async (request, reply) => {
       const answer = await route.handle({
-        context,
         principal: request.principal as UserPrincipal,
         path: request.params as Values,
         query: request.query as Values,
@@ -139,10 +136,10 @@ export function mountRoute(
         traceId: request.id,
         async hold(ms, wait) {
           await heldRequests.hold(request.principal.organizationId, reply.raw, ms, wait);
-          return (await authenticate(context, request.credential)) as UserPrincipal;
+          return (await authenticate(request.credential)) as UserPrincipal;
         },
       });
-      return send(context, route, reply, answer);
+      return send(authenticate, route, reply, answer);
     },
   });
 }
@@ -153,7 +150,7 @@ async function refuseServicePrincipal({ principal }: FastifyRequest): Promise<vo
 }
 
 function send(
-  context: SurfaceContext,
+  authenticate: Admission['authenticate'],
   { success }: Route,
   reply: FastifyReply,
   response: RouteResponse,
@@ -169,7 +166,7 @@ function send(
   }
   if (typeof body !== 'object' || Buffer.isBuffer(body)) return reply.send(body);
   // Fastify reads what it does not send to a HEAD request.
-  const recheck = () => authenticate(context, request.credential);
+  const recheck = () => authenticate(request.credential);
   const pieces = request.method === 'HEAD' ? [] : whileAdmitted(body, recheck);
   return reply.send(streamOf(request.principal.organizationId, pieces));
 }

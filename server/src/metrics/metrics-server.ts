@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config/config.ts';
 import { createListener } from '../http/listener.ts';
-import type { StoreHealth } from '../usecases/surface-context.ts';
+import type { StoreHealth } from '../usecases/store-health.ts';
 import { createMetrics, watchStore } from './metrics.ts';
 
 /** Ample, because a scraper sends its request in one packet. */

@@ -5,7 +5,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { type Config, packageVersion } from '../config/config.ts';
 import { retentionKinds } from '../domain/retention.ts';
 import type { AttemptOutcome, Telemetry } from '../domain/telemetry.ts';
-import type { StoreHealth } from '../usecases/surface-context.ts';
+import type { StoreHealth } from '../usecases/store-health.ts';
 
 /** From a get of a cached page to a read that waits for its reply. */
 const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];

@@ -11,28 +11,23 @@ import {
   ended,
   logged,
   needs,
+  openUseCases,
   start,
   untilReleased,
   useWorkers,
   watched,
   world,
 } from '../../testing/worker-fixture.ts';
-import { defaultLimits } from '../domain/limits.ts';
 import type { AssistantMessage } from '../domain/message.ts';
 import type { UserPrincipal } from '../domain/principal.ts';
 import { crashesOfSuspect, suspectSlots } from '../domain/reply.ts';
 import type { NewThread } from '../storage/port/store.ts';
-import type { Context } from '../usecases/context.ts';
-import { cancelReply } from '../usecases/threads/change-replies.ts';
-import { deleteThread } from '../usecases/threads/change-thread.ts';
 import { tendReplies } from './tend-replies.ts';
 
 interface Asked {
   readonly thread: NewThread;
   readonly principal: UserPrincipal;
 }
-
-const useCaseContext = () => ({ ...needs, limits: defaultLimits }) as Partial<Context> as Context;
 
 describe('The claims of the reply worker', () => {
   useWorkers();
@@ -141,15 +136,9 @@ describe('The claims of the reply worker', () => {
     [
       'deleted',
       ({ principal, thread }: Asked) =>
-        deleteThread(
-          { context: useCaseContext(), principal, initiator: noteBy(principal.userId) },
-          thread.id,
-        ),
+        openUseCases().threads.remove({ principal, initiator: noteBy(principal.userId) }, thread.id),
     ],
-    [
-      'stopped',
-      ({ principal, thread }: Asked) => cancelReply({ context: useCaseContext(), principal }, thread.id),
-    ],
+    ['stopped', ({ principal, thread }: Asked) => openUseCases().replies.cancel(principal, thread.id)],
   ] as const) {
     it(`aborts the model at once when the thread is ${how}, and keeps the text so far`, async () => {
       const asked = await ask('#say Half\n#hang');
@@ -178,8 +167,8 @@ describe('The claims of the reply worker', () => {
     const { email } = (await world.store.findMemberById(organization, principal.userId))!;
     await people.add(await world.organization(), email);
     await world.store.removeMember(organization, email, false, note());
-    const call = { context: useCaseContext(), principal: { ...principal, authority } };
-    await assert.rejects(cancelReply(call, thread.id), { code: 'NOT_FOUND' });
+    const former = { ...principal, authority };
+    await assert.rejects(openUseCases().replies.cancel(former, thread.id), { code: 'NOT_FOUND' });
     assert.equal((await asked.reply()).status, 'in_progress');
   });
 
@@ -334,7 +323,7 @@ describe('The claims of the reply worker', () => {
       );
       worker.wake();
       const stopped = hanging[0]!;
-      await cancelReply({ context: useCaseContext(), principal: stopped.principal }, stopped.thread.id);
+      await openUseCases().replies.cancel(stopped.principal, stopped.thread.id);
       await until(
         async () => seen.begun,
         (count) => count === suspectSlots + 1,

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Options } from '@node-rs/argon2';
 import { FairQueue } from '../../../runtime/src/pure/fair-queue.ts';
 import { toNetwork } from '../domain/address.ts';
-import type { Passwords } from '../usecases/context.ts';
+import type { Passwords } from '../usecases/people/passwords.ts';
 
 /** Argon2id with the first setting that OWASP's password storage cheat sheet recommends. */
 const algorithm = 2;

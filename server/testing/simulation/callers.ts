@@ -2,17 +2,9 @@ import type { Initiator } from '../../src/domain/audit.ts';
 import type { OperatorAuthority } from '../../src/domain/authority.ts';
 import type { Message } from '../../src/domain/message.ts';
 import type { MemberRole } from '../../src/domain/organization.ts';
-import type { UserPrincipal } from '../../src/domain/principal.ts';
-import type { Context } from '../../src/usecases/context.ts';
-import { addReply, cancelReply } from '../../src/usecases/threads/change-replies.ts';
-import {
-  deleteThread,
-  publishOwnThread,
-  renameThread,
-  restoreThread,
-} from '../../src/usecases/threads/change-thread.ts';
-import { createThread } from '../../src/usecases/threads/create-thread.ts';
-import { getThread, type WholeThread } from '../../src/usecases/threads/get-thread.ts';
+import type { Principal, UserPrincipal } from '../../src/domain/principal.ts';
+import type { WholeThread } from '../../src/usecases/threads/get-thread.ts';
+import type { NodeUseCases } from './node.ts';
 import type { Random } from './random.ts';
 import { type Outcome, pickThread, type Sent, send, sendWithKey } from './request.ts';
 import type { ThreadTruth } from './truth.ts';
@@ -51,7 +43,7 @@ export function create(world: World, random: Random): void {
       random,
       person,
       `create ${prompt}`,
-      (context, principal) => createThread({ context, principal }, input),
+      ({ threads }, principal) => threads.create(principal, input),
       (outcome) => {
         if (outcome.code === 'OK') {
           const { thread, replyId } = outcome.value;
@@ -70,8 +62,12 @@ export function create(world: World, random: Random): void {
 }
 
 /** A thread that becomes readable during the read is returned in parts, even if it is small. */
-export async function readThread(...asked: Parameters<typeof getThread>): Promise<WholeThread> {
-  const found = await getThread(...asked);
+export async function readThread(
+  { threads }: NodeUseCases,
+  principal: Principal,
+  threadId: string,
+): Promise<WholeThread> {
+  const found = await threads.get(principal, threadId);
   if (!('parts' in found)) return found;
   const { parts, ...head } = found;
   const messages: Message[] = [];
@@ -88,7 +84,7 @@ export function get(world: World, random: Random): void {
     random,
     person,
     `get ${thread.title.value}`,
-    (context, principal) => readThread({ context, principal }, thread.id),
+    (useCases, principal) => readThread(useCases, principal, thread.id),
     (outcome, sent) => checkRead(world, person, thread, outcome, sent),
   );
 }
@@ -103,7 +99,7 @@ export function rename(world: World, random: Random): void {
     random,
     person,
     `rename ${thread.title.value} to ${title}`,
-    (context, principal) => renameThread({ context, principal }, thread.id, title),
+    ({ threads }, principal) => threads.rename(principal, thread.id, title),
     (outcome, { began }) => {
       const isKept = outcome.code !== 'OK' || thread.title.heldSince(began, (value) => value === title);
       world.oracle.expect(isKept, 'acknowledged', () => `the title ${title} was acknowledged, but not kept`);
@@ -121,8 +117,8 @@ export function remove(world: World, random: Random): void {
     random,
     person,
     `delete ${thread.title.value}`,
-    (context, principal) =>
-      deleteThread({ context, principal, initiator: { authority: principal.authority, traceId } }, thread.id),
+    ({ threads }, principal) =>
+      threads.remove({ principal, initiator: { authority: principal.authority, traceId } }, thread.id),
     (outcome, { began }) => {
       const isGone = outcome.code !== 'OK' || thread.deleted.heldSince(began, (deleted) => deleted);
       world.oracle.expect(isGone, 'acknowledged', () => `${thread.id} was not deleted`);
@@ -137,7 +133,7 @@ function restore(world: World, random: Random, person: Person, thread: ThreadTru
     world,
     random,
     `restore ${thread.title.value}`,
-    (context) => restoreThread({ context, ...inConsole(person) }, thread.id),
+    ({ threads }) => threads.restore(inConsole(person), thread.id),
     (outcome) => checkOwn(world, person, thread, outcome),
   );
 }
@@ -151,11 +147,11 @@ export function converse(world: World, random: Random): void {
   const caller = inConsole(person);
   const published = random.chance(0.6);
   const verbs = {
-    prompt: (context) => addReply({ context, ...caller }, thread.id, `p${number}`),
-    retry: (context) => addReply({ context, ...caller }, thread.id),
-    stop: (context) => cancelReply({ context, ...caller }, thread.id),
-    publish: (context) => publishOwnThread({ context, ...caller }, thread.id, published),
-  } satisfies Record<string, (context: Context) => Promise<unknown>>;
+    prompt: ({ replies }) => replies.add(caller, thread.id, `p${number}`),
+    retry: ({ replies }) => replies.add(caller, thread.id),
+    stop: ({ replies }) => replies.cancel(caller.principal, thread.id),
+    publish: ({ threads }) => threads.publishOwn(caller, thread.id, published),
+  } satisfies Record<string, (useCases: NodeUseCases) => Promise<unknown>>;
   const verb = random.pick(Object.keys(verbs) as (keyof typeof verbs)[]);
   send(
     world,

@@ -1,8 +1,5 @@
-import type { Context } from '../../src/usecases/context.ts';
-import { followThread } from '../../src/usecases/threads/follow-thread.ts';
-import { findRunningReply, waitForReply } from '../../src/usecases/threads/wait-for-reply.ts';
 import { checkRead, inConsole, readThread } from './callers.ts';
-import type { SimulatedNode } from './node.ts';
+import type { NodeUseCases, SimulatedNode } from './node.ts';
 import { nameOf } from './oracle.ts';
 import type { Random } from './random.ts';
 import { pickThread, type Sent, send, sendWithKey } from './request.ts';
@@ -25,18 +22,19 @@ export function wait(world: World, random: Random): void {
     random,
     person,
     `wait ${ms} ms in ${thread.title.value}`,
-    async (context, principal, { node }) => {
-      const reply = await findRunningReply({ context, principal }, thread.id);
+    async (useCases, principal, { node }) => {
+      const { replies } = useCases;
+      const reply = await replies.findRunning(principal, thread.id);
       if (reply !== undefined) {
         const until = limited(node, ms);
         const { process } = node;
         const text = `the wait of ${person.email} for ${reply.messageId}`;
         release = hold(world, { text, process, thread, knows: () => false }, ms);
-        await waitForReply({ context, principal }, reply, until).finally(release);
+        await replies.waitUntilEnded(principal, reply, until).finally(release);
         const isOver = until.aborted || world.oracle.replies.get(reply.messageId)?.ended !== undefined;
         world.oracle.expect(isOver, 'ends', () => `${text} ended before the reply`);
       }
-      return readThread({ context, principal }, thread.id);
+      return readThread(useCases, principal, thread.id);
     },
     (outcome, sent) => checkRead(world, person, thread, outcome, { ...sent, began: sent.began }),
   );
@@ -49,14 +47,14 @@ export function follow(world: World, random: Random): void {
   if (thread === undefined || thread.organizationId !== person.organizationId) return;
   const ms = random.integer(15_000);
   const text = `the stream of ${person.email} on ${thread.title.value}`;
-  const stream = async (context: Context, { node }: Sent) => {
+  const stream = async ({ threads }: NodeUseCases, { node }: Sent) => {
     const until = limited(node, ms);
     let latest: { id: string; isOver: boolean } | undefined;
     const knows = ({ id }: ReplyTruth) => latest?.id === id && latest.isOver;
     const release = hold(world, { text, process: node.process, thread, knows }, ms);
     try {
-      const call = { context, ...inConsole(person) };
-      for await (const event of followThread(call, thread.id, until)) {
+      const { principal } = inConsole(person);
+      for await (const event of threads.follow(principal, thread.id, until)) {
         if (event.type === 'gone') return;
         const reply = event.type === 'view' ? event.view.status.activeMessageId : event.reply.id;
         if (event.type === 'view') {
@@ -74,10 +72,10 @@ export function follow(world: World, random: Random): void {
 }
 
 /** Aborts after `ms`, or when the node stops. */
-function limited({ context, held }: SimulatedNode, ms: number): AbortSignal {
+function limited({ timers, held }: SimulatedNode, ms: number): AbortSignal {
   const enough = new AbortController();
   held.add(enough);
-  context.timers.after(ms, () => {
+  timers.after(ms, () => {
     held.delete(enough);
     enough.abort();
   });

@@ -21,7 +21,7 @@ function inDatabase(change: (before: Transactions, tables: Tables) => Partial<Tr
 function inStore(change: (store: Store, node: SimulatedNode) => Partial<Store>): Mutation {
   return {
     node(node) {
-      const { store } = node.context;
+      const { store } = node;
       Object.assign(store, change({ ...store }, node));
     },
   };
@@ -54,10 +54,10 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
       ...inDatabase((before, tables) => ({
         releaseReply: (claim, retry) => before.releaseReply(current(tables, claim), retry),
       })),
-      ...inStore((store, { context }) => ({
+      ...inStore((store, { timers }) => ({
         async releaseReply(claim, retry) {
           const isReleased = await store.releaseReply(claim, retry);
-          context.timers.after(400, () => void store.releaseReply(claim).catch(() => {}));
+          timers.after(400, () => void store.releaseReply(claim).catch(() => {}));
           return isReleased;
         },
       })),
@@ -95,7 +95,7 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
     breaks: ['ends'],
     withinSeeds: 5,
     mutation: {
-      node({ context: { replySignals } }) {
+      node({ replySignals }) {
         const { receive } = replySignals;
         replySignals.receive = (notice) => receive.call(replySignals, { ...notice, ended: [] });
         replySignals.replyEnded = () => {};
@@ -106,7 +106,7 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
     breaks: ['ends'],
     withinSeeds: 10,
     mutation: {
-      node({ context: { replySignals } }) {
+      node({ replySignals }) {
         Object.defineProperty(replySignals, 'worker', { get: () => undefined, set() {} });
       },
     },
@@ -160,7 +160,7 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
   'a node remembers for two seconds that a key is live': {
     breaks: ['revoked'],
     withinSeeds: 5,
-    mutation: inStore((store, { context: { timers } }) => {
+    mutation: inStore((store, { timers }) => {
       const known = new Map<string, { untilMs: number; answer: Awaited<ReturnType<Store['admitKey']>> }>();
       return {
         async admitKey(hash, day) {

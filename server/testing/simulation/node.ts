@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { Signals } from '../../../runtime/src/pure/signals.ts';
 import type { Timers } from '../../../runtime/src/timers.ts';
+import type { Seal } from '../../src/domain/cursor.ts';
 import { createIdGenerator, type ThreadId } from '../../src/domain/id.ts';
 import { defaultLimits } from '../../src/domain/limits.ts';
 import { noTelemetry, noTracing } from '../../src/domain/telemetry.ts';
@@ -11,10 +12,23 @@ import {
   ReplySignals,
   ReplyWorker,
   relaySignals,
+  reportEnded,
 } from '../../src/replies/index.ts';
-import type { Store } from '../../src/storage/port/store.ts';
-import type { Context } from '../../src/usecases/context.ts';
+import type { ReplyName, Store } from '../../src/storage/port/store.ts';
+import { createAuthorize } from '../../src/usecases/authorize.ts';
+import { createKeys } from '../../src/usecases/credentials/api-keys.ts';
+import { createAdmission } from '../../src/usecases/credentials/authenticate.ts';
+import { createOrganizations } from '../../src/usecases/organization/organization.ts';
+import { createMembers } from '../../src/usecases/people/members.ts';
+import { createSessions } from '../../src/usecases/people/sessions.ts';
+import { createReplyChanges } from '../../src/usecases/threads/change-replies.ts';
+import { createThreadChanges } from '../../src/usecases/threads/change-thread.ts';
+import { createThreadCreation } from '../../src/usecases/threads/create-thread.ts';
+import { createThreadFollowing } from '../../src/usecases/threads/follow-thread.ts';
 import { createFollowedThreads } from '../../src/usecases/threads/followed-threads.ts';
+import { createThreadReads } from '../../src/usecases/threads/get-thread.ts';
+import { createThreadLists } from '../../src/usecases/threads/list-threads.ts';
+import { createReplyWaits } from '../../src/usecases/threads/wait-for-reply.ts';
 import type { SimulatedProcess } from './event-loop.ts';
 import { StoreUnavailable } from './network.ts';
 import type { Random } from './random.ts';
@@ -40,7 +54,12 @@ interface NodeParts {
 /** One `skein serve`: the real use cases, worker, tending, signals and relay. */
 export class SimulatedNode {
   readonly process: SimulatedProcess;
-  readonly context: Context;
+  readonly store: Store;
+  readonly timers: Timers;
+  readonly now: () => number;
+  readonly replySignals: ReplySignals;
+  readonly useCases: ReturnType<typeof composeUseCases>;
+  readonly #machine: ReturnType<typeof machineOf>;
   readonly #parts: NodeParts;
   /** Ends the requests that are held here, as http/long-responses.ts does before a stop. */
   readonly held = new Set<AbortController>();
@@ -49,8 +68,13 @@ export class SimulatedNode {
 
   constructor(parts: NodeParts) {
     this.process = parts.process;
-    this.context = contextOf(parts);
     this.#parts = parts;
+    this.store = parts.store;
+    this.timers = parts.timers;
+    this.now = parts.wall;
+    this.#machine = machineOf(parts);
+    this.replySignals = this.#machine.replySignals;
+    this.useCases = composeUseCases(this.#machine);
   }
 
   async start(): Promise<void> {
@@ -63,10 +87,10 @@ export class SimulatedNode {
     };
     const log = { info() {}, warn() {}, error };
     const settings = { concurrency, leaseMs, attemptsMax: replyAttempts };
-    const needs = { ...this.context, log };
+    const needs = { ...this.#machine, log };
     const worker = role === 'all' ? await ReplyWorker.start(needs, models, settings) : undefined;
     const stopTending = keepTending(needs, leaseMs, worker);
-    const stopRelaying = relaySignals(this.context);
+    const stopRelaying = relaySignals(needs);
     this.#stops = [stopTending, async () => worker?.stop(), stopRelaying];
   }
 
@@ -78,30 +102,75 @@ export class SimulatedNode {
   }
 }
 
-function contextOf({ store, timers, random, wall }: NodeParts): Context {
-  const replySignals = new ReplySignals();
-  const threadSignals = new Signals<ThreadId>();
-  const used: Partial<Context> = {
+export type NodeUseCases = SimulatedNode['useCases'];
+
+/** The simulated machine, and what the parts of a node share. */
+function machineOf({ store, timers, random, wall }: NodeParts) {
+  return {
     store,
     timers,
-    replySignals,
-    threadSignals,
-    ids: createIdGenerator(wall, random.bytes),
-    seal: plainSeal,
     now: wall,
     randomBytes: random.bytes,
-    crc32,
-    sha256: (text) => hash('sha256', text),
+    ids: createIdGenerator(wall, random.bytes),
     limits: { ...defaultLimits, replyAttempts, replyDeadlineMs },
-    followedThreads: createFollowedThreads({ store, replySignals, threadSignals, timers }),
+    replySignals: new ReplySignals(),
+    threadSignals: new Signals<ThreadId>(),
     telemetry: noTelemetry,
     tracing: noTracing,
   };
-  return used as Context;
+}
+
+/** The modules that the simulation calls, each with what it needs, as compose-use-cases.ts does it. */
+function composeUseCases(machine: ReturnType<typeof machineOf>) {
+  const { store, timers, now, randomBytes, ids, limits, replySignals, threadSignals, telemetry } = machine;
+  const sha256 = (text: string) => hash('sha256', text);
+  const secrets = { randomBytes, crc32, sha256 };
+  const accessTokens = { read: async () => undefined };
+  const admission = createAdmission({ store, crc32, sha256, accessTokens, now });
+  const sessions = createSessions({ store, ids, randomBytes, sha256, limits });
+  const authorize = createAuthorize({
+    recheckKey: admission.recheckKey,
+    recheckSession: sessions.recheck,
+  });
+  const watchReply = replySignals.watch.bind(replySignals);
+  const repliesCancelled = (replies: readonly ReplyName[]) =>
+    reportEnded({ replySignals, telemetry }, 'cancelled', replies);
+  const followedThreads = createFollowedThreads({ store, watchReply, threadSignals, timers });
+  const reads = createThreadReads({ store, followedThreads });
+  const changes = { store, ids, reads, threadSignals, repliesCancelled, authorize };
+  const members = createMembers({
+    store,
+    ids,
+    now,
+    limits,
+    sendsMail: false,
+    hasProvider: false,
+    sessions,
+    authorize,
+    limitMails: async () => {},
+    issueInvitation: () => Promise.reject(new Error('Nobody is invited in the simulation.')),
+  });
+  return {
+    admission,
+    members,
+    keys: createKeys({ store, ids, now, secrets, limits, members, authorize }),
+    organizations: createOrganizations({ store, ids, limits, authorize }),
+    threads: {
+      ...reads,
+      ...createThreadLists({ store, seal: plainSeal, limits }),
+      ...createThreadCreation({ store, ids, sha256, limits, replySignals, authorize }),
+      ...createThreadChanges(changes),
+      ...createThreadFollowing({ store, reads, followedThreads, timers }),
+    },
+    replies: {
+      ...createReplyChanges({ ...changes, limits, replySignals }),
+      ...createReplyWaits({ store, watchReply, telemetry }),
+    },
+  };
 }
 
 /** Plain cursors: their encryption is not part of the simulation. */
-const plainSeal: Context['seal'] = {
+const plainSeal: Seal = {
   seal: (listing, plaintext) => JSON.stringify([listing, plaintext]),
   open(listing, sealed) {
     const [name, plaintext] = JSON.parse(sealed);

@@ -1,6 +1,4 @@
-import { createApiKey, revokeApiKey } from '../../src/usecases/credentials/api-keys.ts';
-import { changeOrganization } from '../../src/usecases/organization/organization.ts';
-import { addMember, changeMemberRole, removeMember } from '../../src/usecases/people/members.ts';
+import { hash } from 'node:crypto';
 import { inConsole, initiator } from './callers.ts';
 import type { Random } from './random.ts';
 import { send } from './request.ts';
@@ -16,9 +14,9 @@ export function revoke(world: World, random: Random): void {
     world,
     random,
     `revoke the key of ${email}${isRemoval ? ' with the membership' : ''}`,
-    async (context) => {
-      if (isRemoval) await removeMember({ context, organizationId, initiator }, { userId, email });
-      else await revokeApiKey({ context, organizationId, initiator }, key.id);
+    async ({ members, keys }) => {
+      if (isRemoval) await members.remove({ organizationId, initiator }, { userId, email });
+      else await keys.revoke({ organizationId, initiator }, key.id);
     },
     ({ code }) => {
       const isOver = code !== 'OK' || !key.live.value;
@@ -34,12 +32,11 @@ function renew(world: World, random: Random, person: Person, left: number): void
     world,
     random,
     `a new key for ${email}`,
-    async (context) => {
-      const member = await context.store.findMemberById(organizationId, userId);
-      if (member === undefined)
-        await addMember({ context, organizationId, initiator }, { email, service: true });
-      const { key } = await createApiKey({ context, organizationId, initiator }, { userId, name: '' });
-      person.keys.push(context.sha256(key));
+    async ({ members, keys }, { node }) => {
+      const member = await node.store.findMemberById(organizationId, userId);
+      if (member === undefined) await members.add({ organizationId, initiator }, { email, service: true });
+      const { key } = await keys.create({ organizationId, initiator }, { userId, name: '' });
+      person.keys.push(hash('sha256', key));
     },
     ({ code }) => {
       if (code !== 'OK' && left > 0)
@@ -52,7 +49,9 @@ function renew(world: World, random: Random, person: Person, left: number): void
 export function signOut(world: World, random: Random): void {
   const person = random.pick(world.people);
   const { userId, email, sessions } = person;
-  send(world, random, `end the session of ${email}`, ({ store }) => store.endSession(sessions.at(-1)!));
+  send(world, random, `end the session of ${email}`, (_, { node }) =>
+    node.store.endSession(sessions.at(-1)!),
+  );
   const tokenHash = `session of ${email} ${world.nextNumber()}`;
   const session = { tokenHash, userId, passwordHash: null, idleMs: 0, lifeMs: 0 };
   const note = { id: 'evt_1', traceId: '', action: 'session.started', subject: userId, detail: {} } as const;
@@ -61,7 +60,7 @@ export function signOut(world: World, random: Random): void {
       world,
       random,
       `a new session for ${email}`,
-      ({ store }) => store.createSession(session, { ...note, authority: { kind: 'proof', userId } }),
+      (_, { node }) => node.store.createSession(session, { ...note, authority: { kind: 'proof', userId } }),
       ({ code }) => {
         if (code === 'OK') sessions.push(tokenHash);
       },
@@ -76,8 +75,8 @@ export function administer(world: World, random: Random): void {
   const { initiator: admin } = inConsole(person, 'admin');
   const colleague = random.pick(world.people.filter((one) => one.organizationId === organizationId));
   const role = random.chance(0.5) ? 'admin' : 'member';
-  send(world, random, `${person.email} makes ${colleague.email} ${role}`, (context) =>
-    changeMemberRole({ context, organizationId, initiator: admin }, colleague.userId, role),
+  send(world, random, `${person.email} makes ${colleague.email} ${role}`, ({ members }) =>
+    members.changeRole({ organizationId, initiator: admin }, colleague.userId, role),
   );
 }
 
@@ -85,22 +84,22 @@ export function administer(world: World, random: Random): void {
 export function changeRole(world: World, random: Random): void {
   const { organizationId, userId, email } = random.pick(world.people);
   const role = random.chance(0.5) ? 'admin' : 'member';
-  send(world, random, `the operator makes ${email} ${role}`, (context) =>
-    changeMemberRole({ context, organizationId, initiator }, userId, role),
+  send(world, random, `the operator makes ${email} ${role}`, ({ members }) =>
+    members.changeRole({ organizationId, initiator }, userId, role),
   );
 }
 
 export function changeQuota(world: World, random: Random): void {
   const { organizationId } = random.pick(world.people);
   const dailyQuota = random.chance(0.5) ? random.integer(300) : 1_000_000;
-  send(world, random, `the quota of ${organizationId} is ${dailyQuota}`, (context) =>
-    changeOrganization({ context, organizationId, initiator }, { dailyQuota }),
+  send(world, random, `the quota of ${organizationId} is ${dailyQuota}`, ({ organizations }) =>
+    organizations.change({ organizationId, initiator }, { dailyQuota }),
   );
 }
 
 export function readQuota(world: World, random: Random): void {
   const { organizationId } = random.pick(world.people);
-  send(world, random, `read the quota of ${organizationId}`, ({ store, now }) =>
-    store.readQuota(organizationId, Math.floor(now() / 86_400_000)),
+  send(world, random, `read the quota of ${organizationId}`, (_, { node }) =>
+    node.store.readQuota(organizationId, Math.floor(node.now() / 86_400_000)),
   );
 }

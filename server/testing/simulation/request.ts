@@ -1,9 +1,7 @@
 import { rateLimited, ServiceError } from '../../src/domain/errors.ts';
 import type { UserPrincipal } from '../../src/domain/principal.ts';
-import type { Context } from '../../src/usecases/context.ts';
-import { admit } from '../../src/usecases/credentials/authenticate.ts';
 import { StoreUnavailable } from './network.ts';
-import type { SimulatedNode } from './node.ts';
+import type { NodeUseCases, SimulatedNode } from './node.ts';
 import type { Random } from './random.ts';
 import type { ThreadTruth } from './truth.ts';
 import type { Person, World } from './world.ts';
@@ -28,7 +26,7 @@ export function send<T>(
   world: World,
   random: Random,
   text: string,
-  handle: (context: Context, sent: Sent) => Promise<T>,
+  handle: (useCases: NodeUseCases, sent: Sent) => Promise<T>,
   judge: (outcome: Outcome<T>, sent: Sent) => void = () => {},
 ): void {
   const running = world.nodes.filter(({ process, isStopping }) => process.state === 'running' && !isStopping);
@@ -45,7 +43,7 @@ export function send<T>(
     answered({ code: 'unavailable' });
   };
   world.loop.note(`${node.process.name} is asked: ${text}`);
-  const run = () => handle(node.context, sent).then((value) => answered({ code: 'OK', value }), fail);
+  const run = () => handle(node.useCases, sent).then((value) => answered({ code: 'OK', value }), fail);
   world.loop.after(random.fraction() * 3, 'request', run, node.process);
 }
 
@@ -55,14 +53,14 @@ export function sendWithKey<T>(
   random: Random,
   person: Person,
   text: string,
-  handle: (context: Context, principal: UserPrincipal, sent: Sent) => Promise<T>,
+  handle: (useCases: NodeUseCases, principal: UserPrincipal, sent: Sent) => Promise<T>,
   judge: (outcome: Outcome<T>, sent: Sent) => void = () => {},
 ): void {
   const hash = random.chance(0.9) ? person.keys.at(-1)! : random.pick(person.keys);
-  const attempt = async (context: Context, sent: Sent) => {
-    const { granted, principal, resetSeconds } = await admit(context, { kind: 'key', hash });
+  const attempt = async (useCases: NodeUseCases, sent: Sent) => {
+    const { granted, principal, resetSeconds } = await useCases.admission.admit({ kind: 'key', hash });
     if (!granted) throw rateLimited('The limit was exceeded.', resetSeconds);
-    return handle(context, principal as UserPrincipal, sent);
+    return handle(useCases, principal as UserPrincipal, sent);
   };
   send(world, random, `${person.email}: ${text}`, attempt, (outcome, sent) => {
     checkKey(world, hash, outcome, sent);

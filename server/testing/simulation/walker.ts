@@ -1,6 +1,5 @@
 import type { ThreadId } from '../../src/domain/id.ts';
 import type { Listing } from '../../src/storage/port/store.ts';
-import { listThreads } from '../../src/usecases/threads/list-threads.ts';
 import type { Random } from './random.ts';
 import { sendWithKey } from './request.ts';
 import { stayedVisible, type WalkStart } from './truth.ts';
@@ -35,7 +34,7 @@ function readPage(world: World, random: Random, walk: Walk, cursor: string | und
     random,
     person,
     `list ${shown.length} and on`,
-    (context, principal) => listThreads({ context, principal }, input),
+    ({ threads }, principal) => threads.list(principal, input),
     (outcome, { began }) => {
       const again = (next: string | undefined, tries: number) =>
         world.loop.after(random.fraction() ** 2 * 400, 'next page', () =>

@@ -3,19 +3,26 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { Signals } from '../../../../runtime/src/pure/signals.ts';
+import { machineTimers } from '../../../../runtime/src/timers.ts';
 import { by, newFollowUp, note, operator, principalOf, World } from '../../../testing/contract/fixture.ts';
+import type { ThreadId } from '../../domain/id.ts';
 import type { Principal, UserPrincipal } from '../../domain/principal.ts';
-import { noTelemetry, noTracing } from '../../domain/telemetry.ts';
+import { noTelemetry } from '../../domain/telemetry.ts';
 import { ReplySignals } from '../../replies/index.ts';
 import type { NewThread, Store } from '../../storage/port/store.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
-import type { SurfaceContext } from '../../usecases/surface-context.ts';
+import { createFollowedThreads } from '../../usecases/threads/followed-threads.ts';
+import { createThreadReads, type ThreadReads } from '../../usecases/threads/get-thread.ts';
+import { createReplyWaits, type ReplyWaits } from '../../usecases/threads/wait-for-reply.ts';
 import { getThreadRoute } from './get-thread.ts';
 
 describe('The ETag of a thread', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-etag-'));
   let world: World;
-  let context: SurfaceContext;
+  let threads: ThreadReads;
+  let replies: ReplyWaits;
+  const replySignals = new ReplySignals();
   let ada: UserPrincipal;
   let thread: NewThread;
   let loads = 0;
@@ -29,12 +36,10 @@ describe('The ETag of a thread', () => {
         return world.store.getThread(...args);
       },
     };
-    context = {
-      store,
-      replySignals: new ReplySignals(),
-      telemetry: noTelemetry,
-      tracing: noTracing,
-    } as Partial<SurfaceContext> as SurfaceContext;
+    const watchReply = replySignals.watch.bind(replySignals);
+    const sources = { store, watchReply, threadSignals: new Signals<ThreadId>(), timers: machineTimers };
+    threads = createThreadReads({ store, followedThreads: createFollowedThreads(sources) });
+    replies = createReplyWaits({ store, watchReply, telemetry: noTelemetry });
     const organizationId = await world.organization();
     ada = principalOf(organizationId, await world.member(organizationId));
     thread = await world.thread(organizationId, ada.userId);
@@ -50,8 +55,7 @@ describe('The ETag of a thread', () => {
     principal: Principal = ada,
   ) {
     loads = 0;
-    const { body, etag } = await getThreadRoute((id) => `${home}/threads/${id}`).handle({
-      context,
+    const { body, etag } = await getThreadRoute(threads, replies, (id) => `${home}/threads/${id}`).handle({
       principal: principal as UserPrincipal,
       path: { id: thread.id },
       query: {},
@@ -124,10 +128,10 @@ describe('The ETag of a thread', () => {
     await store.addReply(ada.organizationId, thread.id, followUp, by(ada.userId));
     const before = await get();
     const waiting = get({ 'if-none-match': before.etag, prefer: 'wait=20' });
-    while (context.replySignals.watched().length === 0) await new Promise(setImmediate);
+    while (replySignals.watched().length === 0) await new Promise(setImmediate);
     assert.equal(loads, 0);
     await store.cancelReplies(reply.organizationId, reply.threadId, operator);
-    context.replySignals.replyEnded({ ...reply, messageId: followUp.replyId });
+    replySignals.replyEnded({ ...reply, messageId: followUp.replyId });
     const answer = await waiting;
     assert.notEqual(answer.etag, before.etag);
     assert.equal(answer.loads, 1);

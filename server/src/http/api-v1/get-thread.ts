@@ -1,5 +1,5 @@
-import { getThread, getThreadVersion, type LargeThread } from '../../usecases/threads/get-thread.ts';
-import { findRunningReply, waitForReply } from '../../usecases/threads/wait-for-reply.ts';
+import type { LargeThread } from '../../usecases/threads/get-thread.ts';
+import type { Replies, Threads } from '../../usecases/threads/threads.ts';
 import type { Piece } from '../long-responses.ts';
 import { entityTag, matchesEntityTag, preferredWaitSeconds } from '../request.ts';
 import { defineRoute } from '../route.ts';
@@ -15,7 +15,11 @@ import {
   wholeThreadSchema,
 } from './presentation.ts';
 
-export const getThreadRoute = (threadUrl: (id: string) => string) => {
+export const getThreadRoute = (
+  threads: Pick<Threads, 'get' | 'getVersion'>,
+  replies: Pick<Replies, 'findRunning' | 'waitUntilEnded'>,
+  threadUrl: (id: string) => string,
+) => {
   const render = wholeThreadRenderer(threadUrl);
   const etagOf = threadTags(threadUrl);
   return defineRoute({
@@ -36,19 +40,19 @@ export const getThreadRoute = (threadUrl: (id: string) => string) => {
       const applied = waitSeconds !== undefined && {
         headers: { 'preference-applied': `wait=${waitSeconds}` },
       };
-      const { context, path } = call;
-      let caller: Pick<typeof call, 'context' | 'principal'> = call;
+      const { path } = call;
+      let { principal } = call;
       // Waits until no reply is running in the thread, or the time is up. Loads no message.
-      const reply = waitSeconds ? await findRunningReply(call, path.id) : undefined;
+      const reply = waitSeconds ? await replies.findRunning(principal, path.id) : undefined;
       if (reply !== undefined) {
-        const wait = (until: AbortSignal) => waitForReply(call, reply, until);
-        caller = { context, principal: await call.hold(waitSeconds! * 1000, wait) };
+        const wait = (until: AbortSignal) => replies.waitUntilEnded(call.principal, reply, until);
+        principal = await call.hold(waitSeconds! * 1000, wait);
       }
       if (call.headers['if-none-match'] !== undefined) {
-        const etag = etagOf(await getThreadVersion(caller, path.id));
+        const etag = etagOf(await threads.getVersion(principal, path.id));
         if (matchesEntityTag(call.headers, etag)) return { body: undefined, etag, ...applied };
       }
-      const found = await getThread(caller, path.id);
+      const found = await threads.get(principal, path.id);
       const etag = etagOf(found.version);
       if (!('parts' in found)) return { body: render(found), etag, ...applied };
       const thread = presentThread(found.thread, threadUrl(found.thread.id));

@@ -1,9 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Limits } from '../../domain/limits.ts';
-import type { SurfaceContext } from '../../usecases/surface-context.ts';
-import { deleteThread, renameThread } from '../../usecases/threads/change-thread.ts';
-import { createThread } from '../../usecases/threads/create-thread.ts';
-import { listThreads } from '../../usecases/threads/list-threads.ts';
+import type { Admission } from '../../usecases/credentials/authenticate.ts';
+import type { Replies, Threads } from '../../usecases/threads/threads.ts';
 import { admitCaller } from '../authenticate.ts';
 import type { HeldRequests } from '../long-responses.ts';
 import { defineRoute, mountRoute, rendered } from '../route.ts';
@@ -20,27 +18,37 @@ import {
   threadSchema,
 } from './presentation.ts';
 
+export interface ApiNeeds {
+  readonly threads: Pick<Threads, 'create' | 'list' | 'get' | 'getVersion' | 'rename' | 'remove'>;
+  readonly replies: Pick<Replies, 'findRunning' | 'waitUntilEnded'>;
+  readonly admission: Pick<Admission, 'readCredential' | 'admit' | 'authenticate'>;
+  readonly limits: Limits;
+  readonly baseUrl: () => string;
+  readonly now: () => number;
+}
+
 /** The public API, under `/api/v1`. Unknown routes check the credential, too: 401 comes before 404. */
-export function apiV1(context: SurfaceContext, heldRequests: HeldRequests) {
+export function apiV1(needs: ApiNeeds, heldRequests: HeldRequests) {
+  const { threads, replies, admission, limits, baseUrl, now } = needs;
   return async (app: FastifyInstance): Promise<void> => {
-    app.addHook('onRequest', admitCaller(context));
+    app.addHook('onRequest', admitCaller(admission));
     // Makes the hook apply to unknown routes. The handler is never called: app.ts answers them before reading a body.
     app.setNotFoundHandler(() => {});
     for (const definition of definitions) app.addSchema(definition);
-    const { limits, baseUrl, now } = context;
     const threadUrl = (id: string) => `${baseUrl()}/threads/${id}`;
     const routes = [
-      createThreadRoute(limits),
-      listThreadsRoute(limits, threadUrl, now),
-      getThreadRoute(threadUrl),
-      renameThreadRoute(limits, threadUrl),
-      deleteThreadRoute,
+      createThreadRoute(threads, limits),
+      listThreadsRoute(threads, limits, threadUrl, now),
+      getThreadRoute(threads, replies, threadUrl),
+      renameThreadRoute(threads, limits, threadUrl),
+      deleteThreadRoute(threads),
     ];
-    for (const route of routes) mountRoute(app, context, heldRequests, route, describeRoute(route));
+    for (const route of routes)
+      mountRoute(app, admission.authenticate, heldRequests, route, describeRoute(route));
   };
 }
 
-const createThreadRoute = (limits: Limits) =>
+const createThreadRoute = (threads: Pick<Threads, 'create'>, limits: Limits) =>
   defineRoute({
     method: 'POST',
     url: '/threads',
@@ -84,7 +92,7 @@ const createThreadRoute = (limits: Limits) =>
     async handle(call) {
       const idempotencyKey = call.headers['idempotency-key'];
       const input = { ...call.body, traceId: call.traceId, idempotencyKey };
-      const { thread, messageId, replyId } = await createThread(call, input);
+      const { thread, messageId, replyId } = await threads.create(call.principal, input);
       return {
         body: rendered({ thread: presentThread(thread, null), messageId, responseMessageId: replyId }),
         headers: { location: `/api/v1/threads/${thread.id}` },
@@ -95,6 +103,7 @@ const createThreadRoute = (limits: Limits) =>
 const limitDefault = 25;
 
 const listThreadsRoute = (
+  threads: Pick<Threads, 'list'>,
   { linkLengthMax, pageSizeMax }: Limits,
   threadUrl: (id: string) => string,
   now: () => number,
@@ -128,12 +137,17 @@ const listThreadsRoute = (
       INVALID_PARAMS: 'A query parameter fails validation, or the cursor is not from this listing.',
     },
     async handle(call) {
-      return render(await listThreads(call, { ...call.query, limit: call.query.limit ?? limitDefault }));
+      const { limit = limitDefault, ...query } = call.query;
+      return render(await threads.list(call.principal, { ...query, limit }));
     },
   });
 };
 
-const renameThreadRoute = ({ titleLengthMax }: Limits, threadUrl: (id: string) => string) =>
+const renameThreadRoute = (
+  threads: Pick<Threads, 'rename'>,
+  { titleLengthMax }: Limits,
+  threadUrl: (id: string) => string,
+) =>
   defineRoute({
     method: 'PATCH',
     url: '/threads/:id',
@@ -152,25 +166,26 @@ const renameThreadRoute = ({ titleLengthMax }: Limits, threadUrl: (id: string) =
       FORBIDDEN: 'The credential is org-wide, or the thread is published by another user.',
     },
     async handle(call) {
-      const thread = await renameThread(call, call.path.id, call.body.title);
+      const thread = await threads.rename(call.principal, call.path.id, call.body.title);
       return { body: rendered({ thread: presentThread(thread, threadUrl(thread.id)) }) };
     },
   });
 
-const deleteThreadRoute = defineRoute({
-  method: 'DELETE',
-  url: '/threads/:id',
-  operationId: 'deleteThread',
-  summary: 'Delete a thread',
-  description:
-    'Soft delete: the record is kept, but get and list no longer return it. A running reply is cancelled.',
-  caller: 'user',
-  path: threadPath,
-  success: { status: 200, schema: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }) },
-  errors: { FORBIDDEN: 'The credential is org-wide, or the thread is published by another user.' },
-  async handle({ context, principal, path, traceId }) {
-    const initiator = { authority: principal.authority, traceId };
-    const id = await deleteThread({ context, principal, initiator }, path.id);
-    return { body: rendered({ id, deleted: true as const }) };
-  },
-});
+const deleteThreadRoute = (threads: Pick<Threads, 'remove'>) =>
+  defineRoute({
+    method: 'DELETE',
+    url: '/threads/:id',
+    operationId: 'deleteThread',
+    summary: 'Delete a thread',
+    description:
+      'Soft delete: the record is kept, but get and list no longer return it. A running reply is cancelled.',
+    caller: 'user',
+    path: threadPath,
+    success: { status: 200, schema: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }) },
+    errors: { FORBIDDEN: 'The credential is org-wide, or the thread is published by another user.' },
+    async handle({ principal, path, traceId }) {
+      const initiator = { authority: principal.authority, traceId };
+      const id = await threads.remove({ principal, initiator }, path.id);
+      return { body: rendered({ id, deleted: true as const }) };
+    },
+  });

@@ -10,8 +10,7 @@ import type { AssistantMessage } from '../../domain/message.ts';
 import { dayMs, hourMs } from '../../domain/time.ts';
 import { createSeal } from '../../security/seal.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
-import type { Context } from '../../usecases/context.ts';
-import { listThreads } from '../../usecases/threads/list-threads.ts';
+import { createThreadLists } from '../../usecases/threads/list-threads.ts';
 import { pageRenderer, presentMessage } from './presentation.ts';
 
 describe('The ETag of a page', () => {
@@ -27,21 +26,21 @@ describe('The ETag of a page', () => {
     const principal = principalOf(organizationId, await world.member(organizationId));
     for (let index = 0; index < 2; index += 1) await world.thread(organizationId, principal.userId);
     const seal = createSeal(new Uint8Array(32));
-    const call = { context: { store, seal, limits: defaultLimits } as Context, principal };
+    const threads = createThreadLists({ store, seal, limits: defaultLimits });
     const render = pageRenderer((id) => id, clock.wall);
-    const first = await listThreads(call, { limit: 1 });
+    const first = await threads.list(principal, { limit: 1 });
     const { etag } = render(first);
     const cursor = first.nextCursor!;
     const startedAt = clock.ms;
     let tags = 0;
-    while (render(await listThreads(call, { limit: 1 })).etag === etag) {
-      assert.equal((await listThreads(call, { limit: 1, cursor })).page.rows.length, 1);
+    while (render(await threads.list(principal, { limit: 1 })).etag === etag) {
+      assert.equal((await threads.list(principal, { limit: 1, cursor })).page.rows.length, 1);
       clock.pass(hourMs);
       tags += 1;
       assert.ok(clock.ms < startedAt + 2 * dayMs, 'the ETag never changes');
     }
     assert.ok(tags > 1, 'it stays the same for a while');
-    const lastPage = async () => render(await listThreads(call, { limit: 2 })).etag;
+    const lastPage = async () => render(await threads.list(principal, { limit: 2 })).etag;
     const withoutCursor = await lastPage();
     clock.pass(2 * dayMs);
     assert.equal(await lastPage(), withoutCursor, 'a page without a cursor keeps its ETag');

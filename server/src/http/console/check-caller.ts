@@ -2,16 +2,17 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { isStorable } from '../../../../runtime/src/pure/text.ts';
 import { forbidden, type ServiceError } from '../../domain/errors.ts';
-import {
-  assertRole,
-  enterOrganization,
-  readSession,
-  sessionAuthority,
-  signedOut,
-} from '../../usecases/people/sessions.ts';
-import type { SurfaceContext } from '../../usecases/surface-context.ts';
+import { assertRole, type Sessions, sessionAuthority, signedOut } from '../../usecases/people/sessions.ts';
 import { routeNotFound } from '../error-response.ts';
 import type { ConsoleOptions, ConsoleRoute } from './route.ts';
+
+export interface CallerCheckNeeds {
+  readonly sessions: Pick<Sessions, 'read' | 'enter'>;
+  readonly sha256: (text: string) => string;
+  /** Compares two hexadecimal hashes in constant time. */
+  readonly equalHashes: (one: string, other: string) => boolean;
+  readonly baseUrl: () => string;
+}
 
 /**
  * `check` runs before anything else of a request is read. It rejects a request that our page did not send (403), one
@@ -19,13 +20,14 @@ import type { ConsoleOptions, ConsoleRoute } from './route.ts';
  * an admin where the route needs one (403). `recheck` is for a change whose body has arrived, and for each part of a long
  * response: the session, the membership or the role may have ended in the meantime.
  */
-export function callerChecks(context: SurfaceContext, options: ConsoleOptions, route: ConsoleRoute) {
+export function callerChecks(needs: CallerCheckNeeds, options: ConsoleOptions, route: ConsoleRoute) {
   const { caller, isBackground } = route;
+  const { sessions, sha256 } = needs;
 
   async function check(request: FastifyRequest): Promise<void> {
     if (request.method !== 'GET') {
       const token = caller === 'anyone' ? undefined : sessionToken(request, options);
-      rejectForgery(context, request, token);
+      rejectForgery(needs, request, token);
     }
     // Such a read is a link: it cannot send the header that proves where a change comes from.
     if (route.isRecorded && request.headers['sec-fetch-site'] === 'cross-site') throw unproven();
@@ -38,16 +40,16 @@ export function callerChecks(context: SurfaceContext, options: ConsoleOptions, r
     if (caller === 'anyone') return;
     const token = sessionToken(request, options);
     if (token === undefined) throw signedOut();
-    const tokenHash = context.sha256(token);
+    const tokenHash = sha256(token);
     // Requests that the page sends on its own must not keep an unattended session alive.
     const extend = !isBackground && request.headers['x-skein-background'] === undefined;
     if (caller === 'person') {
-      request.signedIn = await readSession(context, tokenHash, extend);
+      request.signedIn = await sessions.read(tokenHash, extend);
       request.personId = request.signedIn.session.userId;
       return;
     }
     const { organizationId } = request.params as { organizationId: string };
-    const entered = await enterOrganization(context, tokenHash, organizationId, extend);
+    const entered = await sessions.enter(tokenHash, organizationId, extend);
     assertRole(entered, caller);
     const authority = sessionAuthority(entered, entered.principal.organizationId, caller);
     request.signedIn = entered;
@@ -59,7 +61,7 @@ export function callerChecks(context: SurfaceContext, options: ConsoleOptions, r
 }
 
 /** A token that only the session's own pages know. Neither it nor the hash in the store can be derived from the other. */
-export function csrfTokenOf({ sha256 }: SurfaceContext, sessionToken: string): string {
+export function deriveCsrfToken(sha256: (text: string) => string, sessionToken: string): string {
   return sha256(`skein csrf ${sessionToken}`);
 }
 
@@ -67,12 +69,16 @@ export function csrfTokenOf({ sha256 }: SurfaceContext, sessionToken: string): s
  * Requires that our own page sent the request: it has a header that forms cannot send, with the CSRF token of the session if
  * there is one, and comes from this origin if the browser says where it comes from.
  */
-function rejectForgery(context: SurfaceContext, { headers }: FastifyRequest, sessionToken?: string): void {
+function rejectForgery(
+  { sha256, equalHashes, baseUrl }: CallerCheckNeeds,
+  { headers }: FastifyRequest,
+  sessionToken?: string,
+): void {
   const proof = headers['x-skein-csrf'];
-  if (typeof proof !== 'string' || proof === '' || !isFromHere(headers, context.baseUrl())) throw unproven();
+  if (typeof proof !== 'string' || proof === '' || !isFromHere(headers, baseUrl())) throw unproven();
   if (sessionToken === undefined) return;
-  const wanted = csrfTokenOf(context, sessionToken);
-  if (!/^[0-9a-f]{64}$/.test(proof) || !context.equalHashes(proof, wanted)) throw unproven();
+  const wanted = deriveCsrfToken(sha256, sessionToken);
+  if (!/^[0-9a-f]{64}$/.test(proof) || !equalHashes(proof, wanted)) throw unproven();
 }
 
 function isFromHere(headers: IncomingHttpHeaders, baseUrl: string): boolean {

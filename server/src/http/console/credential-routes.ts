@@ -1,40 +1,34 @@
 import { invalid } from '../../domain/errors.ts';
-import {
-  type AddressedApiKey,
-  createApiKey,
-  decideKeyRequest,
-  keyOwnersFor,
-  listApiKeys,
-  listKeyRequests,
-  requestApiKey,
-  revealApiKey,
-  revokeApiKey,
-  rotateApiKey,
-} from '../../usecases/credentials/api-keys.ts';
-import {
-  createApplication,
-  deleteApplication,
-  listApplications,
-  rotateApplication,
-} from '../../usecases/credentials/applications.ts';
-import type { SurfaceContext } from '../../usecases/surface-context.ts';
+import { type AddressedApiKey, findKeyOwners, type Keys } from '../../usecases/credentials/api-keys.ts';
+import type { Applications } from '../../usecases/credentials/applications.ts';
+import type { KeyRequests } from '../../usecases/credentials/key-requests.ts';
 import type { Source } from '../schema.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import * as schemas from './setting-schemas.ts';
 
-export function credentialRoutes({ authUrl }: ConsoleOptions): readonly ConsoleRoute[] {
+export interface CredentialRouteNeeds {
+  readonly keys: Keys;
+  readonly keyRequests: KeyRequests;
+  readonly applications: Applications;
+  readonly baseUrl: () => string;
+}
+
+export function credentialRoutes(
+  { keys, keyRequests, applications, baseUrl }: CredentialRouteNeeds,
+  { authUrl }: Pick<ConsoleOptions, 'authUrl'>,
+): readonly ConsoleRoute[] {
   return [
     defineConsoleRoute('GET /keys', 'member', {
       response: schemas.keysSchema,
       async handle(call) {
-        const owners = keyOwnersFor(call.session);
+        const owners = findKeyOwners(call.session);
         const { userId } = call.principal;
-        const [keys, requests] = await Promise.all([
-          listApiKeys(call, owners),
-          listKeyRequests(call, owners),
+        const [found, requests] = await Promise.all([
+          keys.list(call.organizationId, owners),
+          keyRequests.list(call.organizationId, owners),
         ]);
         return {
-          keys: keys.map((key) => keyFor(userId, key)),
+          keys: found.map((key) => keyFor(userId, key)),
           requests: requests.map((request) => ({ ...request, mine: request.userId === userId })),
         };
       },
@@ -49,62 +43,65 @@ export function credentialRoutes({ authUrl }: ConsoleOptions): readonly ConsoleR
           throw invalid('`ownerId` must not be set for an org-wide key.');
         }
         const userId = scope === 'org-wide' ? null : (ownerId ?? call.principal.userId);
-        const { id, key } = await createApiKey(call, { userId, name });
-        return shownOnce(call.context, id, key, userId);
+        const { id, key } = await keys.create(call, { userId, name });
+        return showOnce(baseUrl(), id, key, userId);
       },
     }),
     defineConsoleRoute('POST /keys/:id/revoke', 'member', {
-      handle: (call) => revokeApiKey(call, call.path.id, keyOwnersFor(call.session)),
+      handle: (call) => keys.revoke(call, call.path.id, findKeyOwners(call.session)),
     }),
     defineConsoleRoute('POST /keys/:id/rotate', 'member', {
       body: schemas.rotateKeyBody,
       status: 201,
       response: schemas.newKeySchema,
       async handle(call) {
-        const options = { owners: keyOwnersFor(call.session), oldValidFor: call.body.oldValidFor };
-        const rotated = await rotateApiKey(call, call.path.id, options);
-        return shownOnce(call.context, rotated.id, rotated.key, rotated.userId);
+        const options = { owners: findKeyOwners(call.session), oldValidFor: call.body.oldValidFor };
+        const rotated = await keys.rotate(call, call.path.id, options);
+        return showOnce(baseUrl(), rotated.id, rotated.key, rotated.userId);
       },
     }),
     defineConsoleRoute('POST /key-requests', 'member', {
       body: schemas.nameBody,
       status: 201,
       response: schemas.keyRequestedSchema,
-      handle: async (call) => ({ id: await requestApiKey(call, call.body.name) }),
+      handle: async (call) => ({ id: await keyRequests.request(call, call.body.name) }),
     }),
     defineConsoleRoute('POST /key-requests/:id/approve', 'admin', {
-      handle: (call) => decideKeyRequest(call, call.path.id, 'approved'),
+      handle: (call) => keyRequests.decide(call, call.path.id, 'approved'),
     }),
     defineConsoleRoute('POST /key-requests/:id/decline', 'admin', {
-      handle: (call) => decideKeyRequest(call, call.path.id, 'declined'),
+      handle: (call) => keyRequests.decide(call, call.path.id, 'declined'),
     }),
     defineConsoleRoute('POST /key-requests/:id/reveal', 'member', {
       status: 201,
       response: schemas.newKeySchema,
       async handle(call) {
-        const { id, key } = await revealApiKey(call, call.path.id);
-        return shownOnce(call.context, id, key, call.principal.userId);
+        const { id, key } = await keyRequests.reveal(call, call.path.id);
+        return showOnce(baseUrl(), id, key, call.principal.userId);
       },
     }),
     defineConsoleRoute('GET /applications', 'admin', {
       response: schemas.applicationsSchema,
       async handle(call) {
-        return { applications: await listApplications(call), tokenUrl: `${authUrl()}/oauth2/token` };
+        return {
+          applications: await applications.list(call.organizationId),
+          tokenUrl: `${authUrl()}/oauth2/token`,
+        };
       },
     }),
     defineConsoleRoute('POST /applications', 'admin', {
       body: schemas.nameBody,
       status: 201,
       response: schemas.clientSecretSchema,
-      handle: (call) => createApplication(call, call.body.name),
+      handle: (call) => applications.create(call, call.body.name),
     }),
     defineConsoleRoute('POST /applications/:id/rotate', 'admin', {
       status: 201,
       response: schemas.clientSecretSchema,
-      handle: (call) => rotateApplication(call, call.path.id),
+      handle: (call) => applications.rotate(call, call.path.id),
     }),
     defineConsoleRoute('DELETE /applications/:id', 'admin', {
-      handle: (call) => deleteApplication(call, call.path.id),
+      handle: (call) => applications.remove(call, call.path.id),
     }),
   ];
 }
@@ -117,8 +114,8 @@ function keyFor(viewer: string, key: AddressedApiKey): Source<typeof schemas.key
 }
 
 /** A new key with a command that uses it. An org-wide key can only read. */
-function shownOnce({ baseUrl }: SurfaceContext, id: string, key: string, userId: string | null) {
-  const list = `curl -s ${quoted(`${baseUrl()}/api/v1/threads`)} -H ${quoted(`Authorization: Bearer ${key}`)}`;
+function showOnce(baseUrl: string, id: string, key: string, userId: string | null) {
+  const list = `curl -s ${quoted(`${baseUrl}/api/v1/threads`)} -H ${quoted(`Authorization: Bearer ${key}`)}`;
   const prompt = quoted(JSON.stringify({ prompt: 'What can you help me with?' }));
   const ask = `${list} -H 'Content-Type: application/json' -d ${prompt}`;
   return { id, key, curl: userId === null ? list : ask };

@@ -3,36 +3,44 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { counted } from '../../../../runtime/src/pure/text.ts';
 import { nextTurn } from '../../../../runtime/src/turns.ts';
 import { AttemptLimit } from '../../domain/attempts.ts';
-import { limits } from '../../domain/limits.ts';
+import { type Limits, limits } from '../../domain/limits.ts';
 import { memberKey, type UserPrincipal } from '../../domain/principal.ts';
-import { openDevice } from '../../usecases/people/passwords.ts';
+import type { KnownDevices } from '../../usecases/people/known-devices.ts';
 import { type EnteredSession, sessionAuthority } from '../../usecases/people/sessions.ts';
-import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import { sendError } from '../error-response.ts';
 import { type Pieces, streamOf, whileAdmitted } from '../long-responses.ts';
 import { present } from '../schema.ts';
-import { activityRoutes } from './activity-routes.ts';
-import { callerChecks, cookieName, cookieOf, deviceCookie } from './check-caller.ts';
-import { credentialRoutes } from './credential-routes.ts';
-import { organizationRoutes } from './organization-routes.ts';
+import { type ActivityRouteNeeds, activityRoutes } from './activity-routes.ts';
+import { type CallerCheckNeeds, callerChecks, cookieName, cookieOf, deviceCookie } from './check-caller.ts';
+import { type CredentialRouteNeeds, credentialRoutes } from './credential-routes.ts';
+import { type OrganizationRouteNeeds, organizationRoutes } from './organization-routes.ts';
 import type { ConsoleOptions, ConsoleRoute, MemberCall } from './route.ts';
-import { sessionRoutes, ssoRoutes } from './session-routes.ts';
-import { threadRoutes } from './thread-routes.ts';
+import { type SessionRouteNeeds, sessionRoutes, ssoRoutes } from './session-routes.ts';
+import { type ThreadRouteNeeds, threadRoutes } from './thread-routes.ts';
 import { removeLeftUploads } from './uploads.ts';
 
-export function consoleRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
+interface RouteNeeds
+  extends SessionRouteNeeds,
+    ThreadRouteNeeds,
+    CredentialRouteNeeds,
+    OrganizationRouteNeeds,
+    ActivityRouteNeeds {}
+
+export type ConsoleNeeds = RouteNeeds & CallerCheckNeeds & { readonly knownDevices: KnownDevices };
+
+export function consoleRoutes(needs: RouteNeeds, options: ConsoleOptions): readonly ConsoleRoute[] {
   return [
-    ...sessionRoutes(options),
-    ...ssoRoutes(options),
-    ...threadRoutes(options),
-    ...credentialRoutes(options),
-    ...organizationRoutes(options),
-    ...activityRoutes(options),
+    ...sessionRoutes(needs, options),
+    ...ssoRoutes(needs, options),
+    ...threadRoutes(needs, options),
+    ...credentialRoutes(needs, options),
+    ...organizationRoutes(needs, options),
+    ...activityRoutes(needs, options),
   ];
 }
 
 /** The backend of the web application, under `/console`. Callers have a session cookie; the quota does not apply. */
-export function consoleBackend(context: SurfaceContext, options: ConsoleOptions) {
+export function consoleBackend(needs: ConsoleNeeds, options: ConsoleOptions) {
   return async (app: FastifyInstance): Promise<void> => {
     await removeLeftUploads(options.uploadFolder);
     // Lax: a link on another site opens the console signed in, but other sites cannot post to it.
@@ -50,15 +58,15 @@ export function consoleBackend(context: SurfaceContext, options: ConsoleOptions)
     app.setErrorHandler((error, request, reply) => sendError(error, request, reply, false));
     // Makes the hooks above apply to unknown paths. The handler is never called: app.ts answers them before reading a body.
     app.setNotFoundHandler(() => {});
-    const limitChanges = changeLimit(context);
-    for (const route of consoleRoutes(options)) {
-      if (!route.takesFile) mount(app, context, options, route, limitChanges);
+    const limitChanges = changeLimit(needs.now, options.limits);
+    for (const route of consoleRoutes(needs, options)) {
+      if (!route.takesFile) mount(app, needs, options, route, limitChanges);
       else {
         // In its own scope, because other routes take JSON. The handler reads the body.
         app.register(async (scope) => {
           scope.removeAllContentTypeParsers();
           scope.addContentTypeParser('*', (_request, body, done) => done(null, body));
-          mount(scope, context, options, route);
+          mount(scope, needs, options, route);
         });
       }
     }
@@ -70,14 +78,14 @@ const organizationUrl = '/organizations/:organizationId';
 /** Registers the route: its checks, validation and response derive from the value. */
 function mount(
   app: FastifyInstance,
-  context: SurfaceContext,
+  needs: ConsoleNeeds,
   options: ConsoleOptions,
   route: ConsoleRoute,
   limitChanges: (request: FastifyRequest) => Promise<void> = async () => {},
 ): void {
   const openBodyLimit = route.caller === 'anyone' ? limits.openBodyBytesMax.default : undefined;
   const bodyLimit = route.takesFile ? options.limits.documentBytesMax : openBodyLimit;
-  const { check, recheck } = callerChecks(context, options, route);
+  const { check, recheck } = callerChecks(needs, options, route);
   const isInOrganization = route.caller === 'member' || route.caller === 'admin';
   const isChange = route.method !== 'GET' || route.isRecorded === true;
   app.route({
@@ -90,7 +98,7 @@ function mount(
     onRequest: check,
     ...(isChange && { preHandler: isInOrganization ? [recheck, limitChanges] : recheck }),
     handler: async (request, reply) => {
-      const call = callOf(context, options, reply, () => recheck(request));
+      const call = callOf(needs.knownDevices, options, reply, () => recheck(request));
       // Pages take turns, so one tenant's large lists delay others by one page at most.
       if (route.method === 'GET' && isInOrganization) await nextTurn(call.organizationId);
       const body = await route.handle(call as Parameters<ConsoleRoute['handle']>[0]);
@@ -107,7 +115,7 @@ function mount(
  * Without a limit, a loop of changes could fill the disk. Uploads have limits of their own. Only changes of an organization
  * count: somebody with a stolen session must not keep its owner from signing out everywhere.
  */
-function changeLimit({ now, limits }: SurfaceContext): (request: FastifyRequest) => Promise<void> {
+function changeLimit(now: () => number, limits: Limits): (request: FastifyRequest) => Promise<void> {
   const changes = new AttemptLimit(now, limits.consoleChangesPerMinute);
   return async ({ principal }) => {
     changes.admit(memberKey(principal as UserPrincipal), () => {
@@ -123,7 +131,7 @@ function isPieces(body: unknown): body is Pieces {
 
 /** For routes that anyone may call, there is no session. */
 function callOf(
-  context: SurfaceContext,
+  knownDevices: Pick<KnownDevices, 'open'>,
   options: ConsoleOptions,
   reply: FastifyReply,
   recheck: () => Promise<void>,
@@ -132,7 +140,6 @@ function callOf(
   const session = request.signedIn as EnteredSession;
   const principal = request.principal as EnteredSession['principal'];
   return {
-    context,
     session,
     principal,
     organizationId: principal?.organizationId,
@@ -148,7 +155,7 @@ function callOf(
     address: request.ip,
     // Only few routes need it.
     get device() {
-      return openDevice(context, cookieOf(request, cookieName(options, deviceCookie)));
+      return knownDevices.open(cookieOf(request, cookieName(options, deviceCookie)));
     },
     reply,
   };

@@ -1,47 +1,43 @@
 import { type Document, documentEndings, UnreadableDocument } from '../../domain/document.ts';
 import { invalid } from '../../domain/errors.ts';
-import {
-  addDocument,
-  documentPages,
-  documentStorage,
-  listExampleQuestions,
-  openDocument,
-  readPassages,
-  removeDocuments,
-  testQuestion,
-} from '../../usecases/documents/documents.ts';
-import { readFirstSteps } from '../../usecases/organization/organization.ts';
-import { testModel } from '../../usecases/organization/test-model.ts';
-import {
-  type AddedMember,
-  addMember,
-  changeMemberRole,
-  findMemberById,
-  inviteMember,
-  listMembers,
-  removeMember,
-} from '../../usecases/people/members.ts';
+import type { OrganizationId } from '../../domain/id.ts';
+import type { Documents } from '../../usecases/documents/documents.ts';
+import type { ExampleQuestions } from '../../usecases/documents/example-questions.ts';
+import type { Organizations } from '../../usecases/organization/organization.ts';
+import type { TestModel } from '../../usecases/organization/test-model.ts';
+import type { AddedMember, Members } from '../../usecases/people/members.ts';
 import type { Piece } from '../long-responses.ts';
 import { present, Type, text, textFormat } from '../schema.ts';
-import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute, type MemberCall } from './route.ts';
+import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import * as schemas from './setting-schemas.ts';
 import { uploadReceiver } from './uploads.ts';
 
-export function organizationRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
+export interface OrganizationRouteNeeds {
+  readonly members: Members;
+  readonly documents: Documents;
+  readonly exampleQuestions: Pick<ExampleQuestions, 'list'>;
+  readonly organizations: Pick<Organizations, 'readFirstSteps'>;
+  readonly testModel: TestModel;
+}
+
+export function organizationRoutes(
+  { members, documents, exampleQuestions, organizations, testModel }: OrganizationRouteNeeds,
+  options: ConsoleOptions,
+): readonly ConsoleRoute[] {
   const { limits, model } = options;
   return [
-    ...memberRoutes(),
-    ...documentRoutes(options),
+    ...memberRoutes(members),
+    ...documentRoutes(documents, options),
     defineConsoleRoute('GET /examples', 'member', {
       query: Type.Object({ accountId: Type.Optional(text(1, limits.linkLengthMax)) }),
       response: schemas.examplesSchema,
       handle: async (call) => ({
-        questions: await listExampleQuestions(call, call.query.accountId ?? null),
+        questions: await exampleQuestions.list(call.organizationId, call.query.accountId ?? null),
       }),
     }),
     defineConsoleRoute('GET /first-steps', 'admin', {
       response: schemas.firstStepsSchema,
-      handle: readFirstSteps,
+      handle: (call) => organizations.readFirstSteps(call.principal),
     }),
     defineConsoleRoute('GET /model', 'admin', {
       response: schemas.modelSchema,
@@ -54,7 +50,7 @@ export function organizationRoutes(options: ConsoleOptions): readonly ConsoleRou
   ];
 }
 
-function memberRoutes(): readonly ConsoleRoute[] {
+function memberRoutes(members: Members): readonly ConsoleRoute[] {
   const invited = ({ userId: id, invitation }: AddedMember) => {
     const { link, mailed, expiresAt } = invitation ?? { link: null, mailed: false, expiresAt: null };
     return { id, link, mailed, expiresAt };
@@ -63,45 +59,46 @@ function memberRoutes(): readonly ConsoleRoute[] {
     defineConsoleRoute('GET /members', 'admin', {
       response: schemas.membersSchema,
       async handle(call) {
-        const members = (await listMembers(call)).map((member) => ({ ...member, id: member.userId }));
-        return { members, sendsMail: call.context.mailer !== undefined };
+        const found = await members.list(call.organizationId);
+        const shown = found.map((member) => ({ ...member, id: member.userId }));
+        return { members: shown, sendsMail: members.sendsMail };
       },
     }),
     defineConsoleRoute('POST /members', 'admin', {
       body: schemas.newMemberBody,
       status: 201,
       response: schemas.invitedSchema,
-      handle: async (call) => invited(await addMember(call, call.body)),
+      handle: async (call) => invited(await members.add(call, call.body)),
     }),
     defineConsoleRoute('POST /members/:id/invitation', 'admin', {
       status: 201,
       response: schemas.invitedSchema,
       async handle(call) {
-        const { userId } = await findMemberById(call, call.path.id);
-        const invitation = await inviteMember(call, userId);
+        const { userId } = await members.findById(call.organizationId, call.path.id);
+        const invitation = await members.invite(call, userId);
         return invited({ userId, invitation });
       },
     }),
     defineConsoleRoute('PATCH /members/:id', 'admin', {
       body: schemas.memberRoleBody,
-      handle: (call) => changeMemberRole(call, call.path.id, call.body.role),
+      handle: (call) => members.changeRole(call, call.path.id, call.body.role),
     }),
     defineConsoleRoute('DELETE /members/:id', 'admin', {
       async handle(call) {
-        const member = await findMemberById(call, call.path.id);
-        await removeMember(call, member);
+        const member = await members.findById(call.organizationId, call.path.id);
+        await members.remove(call, member);
       },
     }),
   ];
 }
 
-function documentRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
+function documentRoutes(documents: Documents, options: ConsoleOptions): readonly ConsoleRoute[] {
   const { limits, searchPassages } = options;
   const receive = uploadReceiver(options);
   return [
     defineConsoleRoute('GET /documents', 'member', {
       response: schemas.documentsSchema,
-      handle: async (call) => documentPieces(call),
+      handle: async (call) => documentPieces(documents, call.organizationId),
     }),
     defineConsoleRoute('GET /documents/:id', 'member', {
       query: Type.Object({
@@ -111,7 +108,7 @@ function documentRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
       response: schemas.openedDocumentSchema,
       async handle(call) {
         const texts = [call.query.cited, call.query.snippet].filter((one) => one !== undefined);
-        const { document, ...rest } = await openDocument(call, call.path.id, texts);
+        const { document, ...rest } = await documents.open(call.organizationId, call.path.id, texts);
         return { ...document, passages: document.passageCount, ...rest };
       },
     }),
@@ -121,7 +118,9 @@ function documentRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
         limit: Type.Integer({ minimum: 1, maximum: limits.pageSizeMax }),
       }),
       response: schemas.passagesSchema,
-      handle: async (call) => ({ passages: await readPassages(call, call.path.id, call.query) }),
+      handle: async (call) => ({
+        passages: await documents.readPassages(call.organizationId, call.path.id, call.query),
+      }),
     }),
     defineConsoleRoute('POST /documents', 'admin', {
       query: Type.Object({
@@ -133,7 +132,7 @@ function documentRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
       response: schemas.addedDocumentSchema,
       async handle(call) {
         const { name, accountId = null } = call.query;
-        const added = await receive(call, (path) => addDocument(call, { name, path, accountId })).catch(
+        const added = await receive(call, (path) => documents.add(call, { name, path, accountId })).catch(
           (error: unknown) => {
             if (!(error instanceof UnreadableDocument)) throw error;
             throw invalid(`${name} ${error.message}.`, { cause: error });
@@ -145,12 +144,12 @@ function documentRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
     defineConsoleRoute('POST /documents/search', 'admin', {
       body: schemas.questionBody(limits),
       response: schemas.foundPassagesSchema,
-      handle: (call) => testQuestion(call, searchPassages, call.body),
+      handle: (call) => documents.testQuestion(call, searchPassages, call.body),
     }),
     defineConsoleRoute('POST /documents/remove', 'admin', {
       body: schemas.removedDocumentsBody,
       response: schemas.removedDocumentsSchema,
-      handle: (call) => removeDocuments(call, call.body.ids),
+      handle: (call) => documents.removeAll(call, call.body.ids),
     }),
   ];
 }
@@ -159,16 +158,16 @@ function documentRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
 const citedLengthMax = 1_000;
 
 /** The JSON of the documents, a page at a time. */
-async function* documentPieces(call: MemberCall): AsyncGenerator<Piece> {
-  let [documents, bytes] = [0, 0];
+async function* documentPieces(documents: Documents, organizationId: OrganizationId): AsyncGenerator<Piece> {
+  let [count, bytes] = [0, 0];
   yield '{"documents":[';
-  for await (const page of documentPages(call)) {
+  for await (const page of documents.pages(organizationId)) {
     const shown = page.map(documentJson).join();
-    yield Buffer.from(documents > 0 && page.length > 0 ? `,${shown}` : shown);
-    documents += page.length;
+    yield Buffer.from(count > 0 && page.length > 0 ? `,${shown}` : shown);
+    count += page.length;
     for (const document of page) bytes += document.bytes;
   }
-  const storage = documentStorage(call.context, documents, bytes);
+  const storage = documents.describeStorage(count, bytes);
   yield `],${JSON.stringify({ storage, endings: documentEndings }).slice(1)}`;
 }
 

@@ -8,26 +8,24 @@ import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import type { TSchema } from 'typebox';
 import { Errors } from 'typebox/value';
-import { composeApp, openContext, openLog, startWorker } from '../../compose.ts';
+import { composeSkein, openLog, openStore, type Skein } from '../../compose.ts';
+import { machine } from '../../compose-use-cases.ts';
 import { readConfig } from '../../config/config.ts';
 import { forbidden } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { defaultLimits } from '../../domain/limits.ts';
-import { createApiKey } from '../../usecases/credentials/api-keys.ts';
-import { operatorInitiator } from '../../usecases/organization/audit-log.ts';
-import { createOrganization } from '../../usecases/organization/organization.ts';
-import { addMember } from '../../usecases/people/members.ts';
-import { startSession } from '../../usecases/people/sessions.ts';
-import type { SurfaceContext } from '../../usecases/surface-context.ts';
+import { hourMs } from '../../domain/time.ts';
+import type { Store } from '../../storage/port/store.ts';
 import { HeldRequests } from '../long-responses.ts';
 import type { Json } from '../schema.ts';
 import { consoleRoutes } from './index.ts';
+import type { ConsoleRoute } from './route.ts';
 import type { sessionSchema } from './session-schemas.ts';
 import type * as settings from './setting-schemas.ts';
 import * as threads from './thread-schemas.ts';
 
 const password = 'seven green otters';
-const routes = consoleRoutes({
+const options = {
   limits: defaultLimits,
   model: { name: '', provider: null, test: async () => undefined },
   uploadFolder: '',
@@ -35,7 +33,8 @@ const routes = consoleRoutes({
   authUrl: () => '',
   secure: false,
   heldRequests: new HeldRequests(),
-});
+  report: () => {},
+};
 const nameOf = ({ method, url }: { method: string; url: string }) => `${method} ${url}`;
 
 interface Person {
@@ -71,27 +70,31 @@ describe('Responses of the console routes', () => {
   const stranger: Person = { cookie: '', csrf: 'none' };
   const admin: Person = { cookie: '', csrf: 'none' };
   const member: Person = { cookie: '', csrf: 'none' };
-  let context: SurfaceContext;
+  let store: Store;
+  let skein: Skein;
+  let routes: readonly ConsoleRoute[];
   let app: FastifyInstance;
   let organizationId: OrganizationId;
   let invitations: string[];
 
   before(async () => {
     const baseUrl = () => `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
-    context = await openContext(config, { baseUrl });
-    app = await composeApp(config, context, log);
+    store = await openStore(config);
+    skein = await composeSkein(config, store, { baseUrl });
+    routes = consoleRoutes({ ...skein.useCases, ...machine, limits: config.limits, baseUrl }, options);
+    app = await skein.composeApp(log);
     await app.listen({ host: '127.0.0.1', port: 0 });
-    const initiator = operatorInitiator(context);
-    organizationId = await createOrganization(context, initiator, { name: 'Acme' });
+    const initiator = skein.operator();
+    organizationId = await skein.useCases.organizations.create(initiator, { name: 'Acme' });
     const add = async (email: string, role: 'admin' | 'member') =>
-      (await addMember({ context, organizationId, initiator }, { email, role })).invitation?.link?.split(
-        '#',
-      )[1] ?? '';
+      (
+        await skein.useCases.members.add({ organizationId, initiator }, { email, role })
+      ).invitation?.link?.split('#')[1] ?? '';
     invitations = [await add('ada@acme.example', 'admin'), await add('ben@acme.example', 'member')];
   });
   after(async () => {
     await app.close();
-    await context.close();
+    await skein.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -190,7 +193,7 @@ describe('Responses of the console routes', () => {
     });
 
     const events = (await send('GET /threads/:id/events', { id })).body!;
-    const { worker } = await startWorker(config, context, log);
+    const { worker } = await skein.startWorker(log);
     const seen = new Set<string>();
     let text = '';
     for await (const chunk of events) {
@@ -271,12 +274,16 @@ describe('Responses of the console routes', () => {
     assert.equal((await usage()).isCut, false);
     const { members } = await call<Json<typeof settings.membersSchema>>('GET /members');
     const { id: userId } = members.find(({ email }) => email === 'ben@acme.example')!;
-    const change = { context, organizationId, initiator: operatorInitiator(context) };
-    const { id: credentialId } = await createApiKey(change, { userId, name: 'Busy' });
-    const used = { organizationId, credentialId, outcome: 'OK', at: context.now(), ms: 1 };
-    for (let place = 0; place < 5_001; place += 1)
-      context.recorder.count({ ...used, operation: `operation ${place}` });
-    await context.recorder.flush();
+    const change = { organizationId, initiator: skein.operator() };
+    const { id: credentialId } = await skein.useCases.keys.create(change, { userId, name: 'Busy' });
+    const at = Date.now();
+    const hour = Math.floor(at / hourMs);
+    const used = { organizationId, credentialId, outcome: 'OK', hour, bucket: 0, requests: 1, lastAt: at };
+    const reports = Array.from({ length: 5_001 }, (_, place) => ({
+      ...used,
+      operation: `operation ${place}`,
+    }));
+    while (reports.length > 0) assert.ok(await store.addTraffic(reports.splice(0, 200)));
     const { isCut, counts } = await usage();
     assert.deepEqual([isCut, counts.length], [true, 5_000]);
     assert.equal(
@@ -296,16 +303,17 @@ describe('Responses of the console routes', () => {
       },
     };
     const recheck = () => Promise.reject(forbidden('No longer an admin.'));
-    const initiator = operatorInitiator(context);
-    const call = { context, organizationId, initiator, query: {}, reply, recheck };
+    const initiator = skein.operator();
+    const call = { organizationId, initiator, query: {}, reply, recheck };
     await route.handle(call as unknown as Parameters<typeof route.handle>[0]);
     await assert.rejects(sent!.toArray(), { code: 'FORBIDDEN' });
   });
 
   it('match their schemas when a person accepts an organization after single sign-on, and signs out', async () => {
-    const initiator = operatorInitiator(context);
-    const { userId } = await addMember({ context, organizationId, initiator }, { email: 'di@acme.example' });
-    const started = await startSession({ context, traceId: 'trace' }, userId, null);
+    const { members, sessions } = skein.useCases;
+    const change = { organizationId, initiator: skein.operator() };
+    const { userId } = await members.add(change, { email: 'di@acme.example' });
+    const started = await sessions.start(userId, null, 'trace');
     const invited: Person = { cookie: `skein=${started?.token}`, csrf: 'none' };
     const { invitations: pending } = await call<Json<typeof sessionSchema>>('GET /session', { as: invited });
     assert.equal(pending.length, 1);

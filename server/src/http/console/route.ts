@@ -9,8 +9,8 @@ import type { UserPrincipal } from '../../domain/principal.ts';
 import type { ConfiguredModel } from '../../domain/reply.ts';
 import type { KnownDevice } from '../../domain/sign-in.ts';
 import type { EnteredSession, SignedIn } from '../../usecases/people/sessions.ts';
-import type { SurfaceContext } from '../../usecases/surface-context.ts';
 import type { HeldRequests, Pieces } from '../long-responses.ts';
+import type { ReportRequest } from '../request-log.ts';
 import { object, type Source } from '../schema.ts';
 
 export interface ConsoleOptions {
@@ -24,6 +24,7 @@ export interface ConsoleOptions {
   readonly secure: boolean;
   /** Ends held requests and streams when the service stops. */
   readonly heldRequests: HeldRequests;
+  readonly report: ReportRequest;
 }
 
 /** Who may call a route. A member, or an admin, is one of the organization in the URL. */
@@ -37,7 +38,6 @@ interface CallerKinds {
 export type Caller = keyof CallerKinds;
 
 export interface ConsoleCall<C extends Caller, Path, Query, Body> {
-  readonly context: SurfaceContext;
   readonly session: CallerKinds[C];
   /** The person in the organization of the URL, for the use cases. */
   readonly principal: C extends 'member' | 'admin' ? UserPrincipal : undefined;

@@ -2,9 +2,10 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Limits } from '../../domain/limits.ts';
 import { memberKey } from '../../domain/principal.ts';
-import { followThread, type ThreadEvent } from '../../usecases/threads/follow-thread.ts';
+import type { ThreadEvent } from '../../usecases/threads/follow-thread.ts';
+import type { Threads } from '../../usecases/threads/threads.ts';
 import { chunksInTurns, type HeldRequests, type Piece } from '../long-responses.ts';
-import { reportReply, reportRequest } from '../request-log.ts';
+import { type ReportRequest, reportReply } from '../request-log.ts';
 import type { MemberCall } from './route.ts';
 import { presentEvent } from './thread-presentation.ts';
 
@@ -15,25 +16,33 @@ const sessionCheckMs = 1_000;
 /** After this the browser reconnects, and so uses a proxy or node that was added in the meantime. */
 const streamMsMax = 3_600_000;
 
+interface StreamNeeds {
+  readonly threads: Pick<Threads, 'follow'>;
+  readonly now: () => number;
+  readonly heldRequests: HeldRequests;
+  readonly report: ReportRequest;
+  readonly limits: Pick<Limits, 'streamsPerPersonMax' | 'streamWriteTimeoutMs'>;
+}
+
 /** Returns a function that sends the event stream of a thread and resolves at its end. */
-export function threadEventStreams(heldRequests: HeldRequests, limits: Limits) {
+export function threadEventStreams({ threads, now, heldRequests, report, limits }: StreamNeeds) {
   const takeSlot = streamSlots(limits.streamsPerPersonMax);
   const watch = sessionWatches();
 
   /** Rejects without a response if the thread cannot be read. All streams end when the service stops. */
   return async (call: MemberCall, threadId: string): Promise<void> => {
-    const { context, session, reply } = call;
+    const { session, reply } = call;
     const closing = new AbortController();
     const close = () => closing.abort();
-    const events = followThread({ context, principal: session.principal }, threadId, closing.signal);
+    const events = threads.follow(session.principal, threadId, closing.signal);
     // The first event is read before the stream starts, so that an unreadable thread is a normal error response.
     const first = await events.next();
     if (first.done) return;
     const leave = takeSlot(memberKey(session.principal), close);
-    const stream = openEventStream(call, closing, limits.streamWriteTimeoutMs);
+    const stream = openEventStream(call, closing, now, limits.streamWriteTimeoutMs);
     const { mayRead, stopWatching } = watchSession(call, stream, close, watch);
     try {
-      reportReply(reportRequest(context, reply.log), reply.request, reply);
+      reportReply(report, reply.request, reply);
       await heldRequests.hold(call.organizationId, reply.raw, streamMsMax, async (until) => {
         until.addEventListener('abort', close, { once: true });
         if (until.aborted || reply.raw.destroyed) close();
@@ -174,8 +183,9 @@ type EventStream = ReturnType<typeof openEventStream>;
  * `writeTimeoutMs`.
  */
 function openEventStream(
-  { context, session, reply }: MemberCall,
+  { session, reply }: MemberCall,
   closing: AbortController,
+  now: () => number,
   writeTimeoutMs: number,
 ) {
   const { organizationId } = session.principal;
@@ -220,10 +230,7 @@ function openEventStream(
     async send(event: ThreadEvent): Promise<void> {
       if (isSending) return;
       isSending = true;
-      for await (const chunk of chunksInTurns(
-        organizationId,
-        eventPieces(organizationId, event, context.now()),
-      )) {
+      for await (const chunk of chunksInTurns(organizationId, eventPieces(organizationId, event, now()))) {
         if (!isClosed()) await write(chunk);
         // Do not load another chunk that nobody reads.
         if (isClosed()) return;

@@ -3,35 +3,40 @@ import { invalid } from '../../domain/errors.ts';
 import { plainText } from '../../domain/excerpt.ts';
 import type { UserId } from '../../domain/id.ts';
 import { formerMember } from '../../domain/organization.ts';
+import type { UserPrincipal } from '../../domain/principal.ts';
 import { type Thread, undoMs } from '../../domain/thread.ts';
-import { limitPrompts } from '../../usecases/organization/limit-prompts.ts';
-import { addReply, cancelReply } from '../../usecases/threads/change-replies.ts';
-import {
-  deleteThread,
-  publishOwnThread,
-  renameThread,
-  restoreThread,
-} from '../../usecases/threads/change-thread.ts';
-import { createThread } from '../../usecases/threads/create-thread.ts';
-import { findHome, getThreadView } from '../../usecases/threads/get-thread.ts';
-import { listAccounts, listThreads } from '../../usecases/threads/list-threads.ts';
-import { listRatings, listUnanswered, rateReply } from '../../usecases/threads/rate-replies.ts';
-import { searchThreads, summarizeThreads, type ThreadRow } from '../../usecases/threads/search-threads.ts';
+import type { LimitPrompts } from '../../usecases/organization/limit-prompts.ts';
+import type { ThreadRow } from '../../usecases/threads/search-threads.ts';
+import type { Replies, Threads } from '../../usecases/threads/threads.ts';
 import { type Pieces, whileConnected } from '../long-responses.ts';
 import { pageQuery, Type, text } from '../schema.ts';
-import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute, type MemberCall } from './route.ts';
+import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { threadEventStreams } from './thread-events.ts';
 import { presentView } from './thread-presentation.ts';
 import * as schemas from './thread-schemas.ts';
 
 const limitDefault = 25;
 
-export function threadRoutes(options: ConsoleOptions): readonly ConsoleRoute[] {
-  return [...readRoutes(options), ...changeRoutes(options), ...ratingRoutes(options)];
+export interface ThreadRouteNeeds {
+  readonly threads: Threads;
+  readonly replies: Omit<Replies, 'findRunning' | 'waitUntilEnded'>;
+  readonly limitPrompts: LimitPrompts;
+  readonly now: () => number;
 }
 
-function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleRoute[] {
-  const follow = threadEventStreams(heldRequests, limits);
+export function threadRoutes(needs: ThreadRouteNeeds, options: ConsoleOptions): readonly ConsoleRoute[] {
+  return [
+    ...readRoutes(needs, options),
+    ...changeRoutes(needs, options),
+    ...ratingRoutes(needs.replies, options),
+  ];
+}
+
+function readRoutes(
+  { threads, now }: ThreadRouteNeeds,
+  { limits, heldRequests, report }: ConsoleOptions,
+): readonly ConsoleRoute[] {
+  const follow = threadEventStreams({ threads, now, heldRequests, report, limits });
   return [
     defineConsoleRoute('GET /threads', 'member', {
       query: Type.Object({
@@ -50,24 +55,25 @@ function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleR
         if (search.trim() !== '' || state !== undefined || since !== undefined) {
           const input = { ...selection, search, state, since, limit };
           const { rows, nextCursor } = await whileConnected(call.reply.raw, ({ signal }) =>
-            searchThreads(call, input, signal),
+            threads.search(call.principal, input, signal),
           );
           return { threads: rows.map(shown), nextCursor, truncated: false };
         }
-        const { page, nextCursor, truncated } = await listThreads(call, { ...selection, limit });
-        const threads = page.rows.map(({ thread }) => thread);
-        const rows = await summarizeThreads(call.context, threads);
+        const { page, nextCursor, truncated } = await threads.list(call.principal, { ...selection, limit });
+        const rows = await threads.summarize(page.rows.map(({ thread }) => thread));
         return { threads: rows.map(shown), nextCursor, truncated };
       },
     }),
     defineConsoleRoute('GET /accounts', 'member', {
       query: Type.Object({ prefix: Type.Optional(text(0, limits.linkLengthMax)) }),
       response: schemas.accountsSchema,
-      handle: async (call) => ({ accounts: await listAccounts(call, call.query.prefix ?? '') }),
+      handle: async (call) => ({
+        accounts: await threads.listAccounts(call.principal, call.query.prefix ?? ''),
+      }),
     }),
     defineConsoleRoute('GET /threads/:id', 'member', {
       response: schemas.threadViewSchema,
-      handle: (call) => viewFor(call, call.path.id),
+      handle: (call) => viewFor(threads, call.principal, call.path.id),
     }),
     defineConsoleRoute('GET /threads/:id/events', 'member', {
       // Browsers reconnect on their own, and cannot send a header when they do.
@@ -77,13 +83,16 @@ function readRoutes({ limits, heldRequests }: ConsoleOptions): readonly ConsoleR
     }),
     defineConsoleRoute('GET /home/:id', 'person', {
       response: schemas.homeSchema,
-      handle: async (call) => ({ organizationId: await findHome(call, call.path.id) }),
+      handle: async (call) => ({ organizationId: await threads.findHome(call.session, call.path.id) }),
     }),
   ];
 }
 
 /** All but the first are only for the thread's creator, which the use cases check. */
-function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
+function changeRoutes(
+  { threads, replies, limitPrompts }: ThreadRouteNeeds,
+  { limits }: ConsoleOptions,
+): readonly ConsoleRoute[] {
   const changed = (thread: Thread) => ({ thread: { ...thread, mine: true } });
   return [
     defineConsoleRoute('POST /threads', 'member', {
@@ -93,55 +102,55 @@ function changeRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
       async handle(call) {
         const { body, traceId } = call;
         const idempotencyKey = idempotencyKeyOf(call.reply, limits.idempotencyKeyLengthMax);
-        await limitPrompts(call);
-        const { thread } = await createThread(call, { ...body, traceId, idempotencyKey });
-        return viewFor(call, thread.id);
+        await limitPrompts(call.principal);
+        const { thread } = await threads.create(call.principal, { ...body, traceId, idempotencyKey });
+        return viewFor(threads, call.principal, thread.id);
       },
     }),
     defineConsoleRoute('PATCH /threads/:id', 'member', {
       body: schemas.renameBody(limits),
       response: schemas.changedThreadSchema,
-      handle: async (call) => changed(await renameThread(call, call.path.id, call.body.title)),
+      handle: async (call) => changed(await threads.rename(call.principal, call.path.id, call.body.title)),
     }),
     defineConsoleRoute('POST /threads/:id/messages', 'member', {
       body: schemas.followUpBody(limits),
       status: 201,
       response: schemas.threadViewSchema,
       async handle(call) {
-        await limitPrompts(call);
-        await addReply(call, call.path.id, call.body.prompt, call.body.replaces);
-        return viewFor(call, call.path.id);
+        await limitPrompts(call.principal);
+        await replies.add(call, call.path.id, call.body.prompt, call.body.replaces);
+        return viewFor(threads, call.principal, call.path.id);
       },
     }),
     defineConsoleRoute('PUT /threads/:id/published', 'member', {
       body: schemas.publishedBody,
       response: schemas.changedThreadSchema,
-      handle: async (call) => changed(await publishOwnThread(call, call.path.id, call.body.published)),
+      handle: async (call) => changed(await threads.publishOwn(call, call.path.id, call.body.published)),
     }),
     defineConsoleRoute('DELETE /threads/:id', 'member', {
       response: schemas.deletedSchema,
       async handle(call) {
-        await deleteThread(call, call.path.id);
+        await threads.remove(call, call.path.id);
         return { undoSeconds: undoMs / 1000 };
       },
     }),
     defineConsoleRoute('POST /threads/:id/restore', 'member', {
       response: schemas.changedThreadSchema,
-      handle: async (call) => changed(await restoreThread(call, call.path.id)),
+      handle: async (call) => changed(await threads.restore(call, call.path.id)),
     }),
     defineConsoleRoute('POST /threads/:id/retry', 'member', {
       response: schemas.threadViewSchema,
       async handle(call) {
-        await limitPrompts(call);
-        await addReply(call, call.path.id);
-        return viewFor(call, call.path.id);
+        await limitPrompts(call.principal);
+        await replies.add(call, call.path.id);
+        return viewFor(threads, call.principal, call.path.id);
       },
     }),
     defineConsoleRoute('POST /threads/:id/stop', 'member', {
       response: schemas.threadViewSchema,
       async handle(call) {
-        await cancelReply(call, call.path.id);
-        return viewFor(call, call.path.id);
+        await replies.cancel(call.principal, call.path.id);
+        return viewFor(threads, call.principal, call.path.id);
       },
     }),
   ];
@@ -153,8 +162,12 @@ function rowFor(viewer: UserId, { thread, summary, found }: ThreadRow) {
   return { ...thread, ...summary, mine, createdBy, found: found ?? null };
 }
 
-async function viewFor(call: MemberCall, threadId: string): Promise<Pieces> {
-  return presentView(await getThreadView(call, threadId));
+async function viewFor(
+  threads: Pick<Threads, 'getView'>,
+  principal: UserPrincipal,
+  threadId: string,
+): Promise<Pieces> {
+  return presentView(await threads.getView(principal, threadId));
 }
 
 /** As in the public API: repeating a create with the same key does not create a second thread. */
@@ -166,31 +179,37 @@ function idempotencyKeyOf({ request }: FastifyReply, lengthMax: number): string 
 }
 
 /** Ratings of replies, and what admins do about questions that the documents do not answer. */
-function ratingRoutes({ limits }: ConsoleOptions): readonly ConsoleRoute[] {
+function ratingRoutes(
+  replies: Pick<Replies, 'rate' | 'listRatings' | 'listUnanswered'>,
+  { limits }: ConsoleOptions,
+): readonly ConsoleRoute[] {
   return [
     defineConsoleRoute('GET /threads/:id/ratings', 'member', {
       response: schemas.ratingsSchema,
-      handle: async (call) => ({ ratings: await listRatings(call, call.path.id) }),
+      handle: async (call) => ({ ratings: await replies.listRatings(call.principal, call.path.id) }),
     }),
     defineConsoleRoute('PUT /threads/:id/rating', 'member', {
       body: schemas.ratingBody(limits),
       async handle(call) {
         const { messageId, value, comment = '' } = call.body;
         const rating = value && { value, comment: comment.trim() === '' ? null : comment };
-        await rateReply(call, call.path.id, messageId, rating);
+        await replies.rate(call.principal, call.path.id, messageId, rating);
       },
     }),
     defineConsoleRoute('GET /unanswered', 'admin', {
       query: Type.Object(pageQuery(limits)),
       response: schemas.unansweredPageSchema,
       async handle(call) {
-        const { replies, nextCursor } = await listUnanswered(call, { limit: 20, ...call.query });
-        const shown = replies.map((found) => ({
-          ...found,
-          askedBy: found.askedBy ?? formerMember,
-          at: found.unansweredAt,
-          reply: plainText(found.reply),
-          complaints: found.complaints.map(({ email, comment, ratedAt }) => {
+        const { replies: found, nextCursor } = await replies.listUnanswered(call.principal, {
+          limit: 20,
+          ...call.query,
+        });
+        const shown = found.map((one) => ({
+          ...one,
+          askedBy: one.askedBy ?? formerMember,
+          at: one.unansweredAt,
+          reply: plainText(one.reply),
+          complaints: one.complaints.map(({ email, comment, ratedAt }) => {
             return { by: email ?? formerMember, comment, at: ratedAt };
           }),
         }));

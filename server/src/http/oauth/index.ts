@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { accessTokenScope, accessTokenSeconds } from '../../domain/credential.ts';
+import { type AccessTokens, accessTokenScope, accessTokenSeconds } from '../../domain/credential.ts';
 import { limits } from '../../domain/limits.ts';
-import { issueAccessToken } from '../../usecases/credentials/applications.ts';
-import type { SurfaceContext } from '../../usecases/surface-context.ts';
+import type { Telemetry } from '../../domain/telemetry.ts';
+import type { IssueAccessToken } from '../../usecases/credentials/applications.ts';
 import { sendError } from '../error-response.ts';
 import { decode } from '../request.ts';
 
@@ -14,10 +14,16 @@ export interface OAuthOptions {
   readonly authPath: string;
 }
 
+export interface OAuthNeeds {
+  readonly issueAccessToken: IssueAccessToken;
+  readonly accessTokens: Pick<AccessTokens, 'keySet'>;
+  readonly telemetry: Pick<Telemetry, 'tokenRequested'>;
+}
+
 const keySetMaxAgeSeconds = 300;
 
 /** Applications exchange their credentials for access tokens: RFC 6749 §4.4, RFC 8414, RFC 7517. */
-export function oauth(context: SurfaceContext, { authUrl, authPath }: OAuthOptions) {
+export function oauth(needs: OAuthNeeds, { authUrl, authPath }: OAuthOptions) {
   return async (app: FastifyInstance): Promise<void> => {
     // Bodies stay raw, so that errors in a form are reported as OAuth errors.
     app.removeAllContentTypeParsers();
@@ -37,13 +43,13 @@ export function oauth(context: SurfaceContext, { authUrl, authPath }: OAuthOptio
       },
     };
     const token = async (request: FastifyRequest) => ({
-      access_token: await exchange(context, request),
+      access_token: await exchange(needs, request),
       token_type: 'Bearer',
       expires_in: accessTokenSeconds,
       scope: accessTokenScope,
     });
     const keySet = async (_request: FastifyRequest, reply: FastifyReply) => {
-      const keys = await context.accessTokens.keySet();
+      const keys = await needs.accessTokens.keySet();
       return reply
         .header('content-type', 'application/jwk-set+json')
         .header('cache-control', `public, max-age=${keySetMaxAgeSeconds}`)
@@ -59,7 +65,10 @@ export function oauth(context: SurfaceContext, { authUrl, authPath }: OAuthOptio
   };
 }
 
-async function exchange(context: SurfaceContext, request: FastifyRequest): Promise<string> {
+async function exchange(
+  { issueAccessToken, telemetry }: OAuthNeeds,
+  request: FastifyRequest,
+): Promise<string> {
   const form = readForm(request.headers['content-type'], request.body as Buffer | undefined);
   const grantType = form.get('grant_type');
   if (grantType === undefined) throw new OAuthError('invalid_request', 'Missing grant_type.');
@@ -67,8 +76,8 @@ async function exchange(context: SurfaceContext, request: FastifyRequest): Promi
   if (grantType !== 'client_credentials') {
     throw new OAuthError('unsupported_grant_type', 'grant_type must be client_credentials.');
   }
-  const result = await issueAccessToken(context, { ...client, address: request.ip });
-  context.telemetry.tokenRequested(result.outcome);
+  const result = await issueAccessToken({ ...client, address: request.ip });
+  telemetry.tokenRequested(result.outcome);
   switch (result.outcome) {
     case 'issued':
       request.credentialId = result.applicationId;

@@ -4,7 +4,7 @@ import type { Authority } from '../../domain/authority.ts';
 import type { UserId } from '../../domain/id.ts';
 import type { MemberRole } from '../../domain/organization.ts';
 import type { EnteredSession } from '../people/sessions.ts';
-import { assertMayOwnKey, keyOwnersFor } from './api-keys.ts';
+import { assertMayOwnKey, findKeyOwners } from './api-keys.ts';
 
 const ada = 'usr_ada' as UserId;
 const bot = 'usr_bot' as UserId;
@@ -30,11 +30,11 @@ describe('assertMayOwnKey', () => {
   });
 });
 
-describe('keyOwnersFor', () => {
+describe('findKeyOwners', () => {
   it('shows an admin all keys, and a member their own', () => {
     const entered = (role: MemberRole, userId: UserId) =>
       ({ membership: { role }, principal: { userId } }) as EnteredSession;
-    assert.equal(keyOwnersFor(entered('admin', ada)), 'all');
-    assert.equal(keyOwnersFor(entered('member', grace)), grace);
+    assert.equal(findKeyOwners(entered('admin', ada)), 'all');
+    assert.equal(findKeyOwners(entered('member', grace)), grace);
   });
 });

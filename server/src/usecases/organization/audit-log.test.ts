@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { authorizeWrites } from '../../../testing/authorize-writes.ts';
 import { note, World } from '../../../testing/contract/fixture.ts';
+import { createIdGenerator } from '../../domain/id.ts';
 import { createSeal } from '../../security/seal.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
-import type { Context } from '../context.ts';
-import { csvLine, exportAudit } from './audit-log.ts';
+import { createAuditLog, csvLine } from './audit-log.ts';
 
 test('cells are quoted, even with quotes, commas and line breaks in them', () => {
   assert.equal(csvLine(['a', 'say "hi", please', 'two\nlines']), '"a","say ""hi"", please","two\nlines"\r\n');
@@ -29,10 +31,12 @@ test('an export says if it is incomplete, and lets other work run between pages'
   const { store } = world;
   const organizationId = await world.organization();
   for (let index = 0; index < 1_001; index += 1) await store.writeAudit(organizationId, note());
-  const context = { store, seal: createSeal(new Uint8Array(32)) } as Partial<Context> as Context;
+  const ids = createIdGenerator(Date.now, randomBytes);
+  const seal = createSeal(new Uint8Array(32));
+  const audit = createAuditLog({ store, ids, seal, authorize: authorizeWrites(store) });
   const linesOf = async (pages?: number) => {
     let text = '';
-    for await (const piece of exportAudit({ context, organizationId }, {}, pages)) text += piece;
+    for await (const piece of audit.exportCsv(organizationId, {}, pages)) text += piece;
     return text.trimEnd().split('\r\n');
   };
 

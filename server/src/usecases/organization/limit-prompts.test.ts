@@ -4,13 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { authorizeWrites } from '../../../testing/authorize-writes.ts';
 import { operator, principalOf, World } from '../../../testing/contract/fixture.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { defaultLimits } from '../../domain/limits.ts';
-import type { PromptLimit, PromptOutcome, Store } from '../../storage/port/store.ts';
+import type { PromptLimit, PromptOutcome } from '../../storage/port/store.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
-import type { Context } from '../context.ts';
-import { countUse, limitPrompts } from './limit-prompts.ts';
+import { createAuthorize } from '../authorize.ts';
+import { createCountUse } from '../count-use.ts';
+import { createPromptLimit } from './limit-prompts.ts';
 
 const acme = 'org_acme' as OrganizationId;
 const other = 'org_other' as OrganizationId;
@@ -43,30 +45,34 @@ class CountingStore {
   }
 }
 
-const contextOf = (store: Partial<Store>) => ({ store: store as Store }) as Partial<Context> as Context;
+/** The store of these tests refuses no authority. */
+const authorizeNothing = createAuthorize({
+  recheckKey: () => assert.fail('refused'),
+  recheckSession: () => assert.fail('refused'),
+});
 const overOf = (outcome: PromptOutcome) => (outcome === 'counted' ? undefined : outcome.over);
 const person = (name: string) => `usr_${name}` as UserId;
 
 test('asks the store about one prompt of an organization at a time, however many arrive', async () => {
   const store = new CountingStore();
-  const flood = Array.from({ length: 500 }, () =>
-    countUse(contextOf(store), acme, person('ada'), limit, operator),
-  );
+  const countUse = createCountUse({ store, authorize: authorizeNothing });
+  const flood = Array.from({ length: 500 }, () => countUse(acme, person('ada'), limit, operator));
   const outcomes = await Promise.all(flood);
   assert.equal(outcomes.filter((outcome) => outcome === 'counted').length, 3);
   assert.equal(outcomes.filter((outcome) => overOf(outcome) === 'person').length, 497);
   assert.equal(store.atOnceMax, 1);
-  assert.equal(await countUse(contextOf(store), other, person('ada'), limit, operator), 'counted');
+  assert.equal(await countUse(other, person('ada'), limit, operator), 'counted');
 });
 
 test('rejects all members once the organization has reached its limit, and nobody else', async () => {
   const store = new CountingStore();
+  const countUse = createCountUse({ store, authorize: authorizeNothing });
   const outcomes: PromptOutcome[] = [];
   for (let number = 0; number < 20; number += 1)
-    outcomes.push(await countUse(contextOf(store), acme, person(`${number}`), limit, operator));
+    outcomes.push(await countUse(acme, person(`${number}`), limit, operator));
   assert.equal(outcomes.filter((outcome) => outcome === 'counted').length, 5);
   assert.equal(outcomes.filter((outcome) => overOf(outcome) === 'organization').length, 15);
-  assert.equal(await countUse(contextOf(store), other, person('0'), limit, operator), 'counted');
+  assert.equal(await countUse(other, person('0'), limit, operator), 'counted');
 });
 
 test('counts prompts exactly on nodes whose clocks differ by several minutes', async (t) => {
@@ -79,15 +85,13 @@ test('counts prompts exactly on nodes whose clocks differ by several minutes', a
   const organizationId = await world.organization();
   const userId = await world.member(organizationId);
   const limits = { ...defaultLimits, consolePromptsPerMinute: 4 };
-  const nodes = [0, 5 * 60_000].map((aheadMs) => {
-    const now = () => world.clock.ms + aheadMs;
-    return { store: { ...world.store }, limits, now } as Partial<Context> as Context;
+  const nodes = [0, 5 * 60_000].map(() => {
+    const store = { ...world.store };
+    const countUse = createCountUse({ store, authorize: authorizeWrites(store) });
+    return createPromptLimit({ countUse, limits });
   });
   const send = (index: number) =>
-    limitPrompts({
-      context: nodes[index % 2]!,
-      principal: principalOf(organizationId, userId),
-    }).then(
+    nodes[index % 2]!(principalOf(organizationId, userId)).then(
       () => 'sent',
       ({ retryAfterSeconds }) => retryAfterSeconds,
     );

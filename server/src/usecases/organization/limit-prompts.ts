@@ -1,11 +1,8 @@
-import { FairQueue } from '../../../../runtime/src/pure/fair-queue.ts';
 import { counted } from '../../../../runtime/src/pure/text.ts';
-import type { Authority } from '../../domain/authority.ts';
 import { rateLimited } from '../../domain/errors.ts';
-import type { OrganizationId, UserId } from '../../domain/id.ts';
-import type { PromptLimit, PromptOutcome } from '../../storage/port/store.ts';
-import { authorize } from '../authorize.ts';
-import type { Context, PersonCall } from '../context.ts';
+import type { Limits } from '../../domain/limits.ts';
+import type { UserPrincipal } from '../../domain/principal.ts';
+import type { CountUse } from '../count-use.ts';
 
 const periods = [
   // First, so that a burst that is refused does not use up the day.
@@ -25,32 +22,27 @@ const periods = [
   },
 ] as const;
 
-/** Counts a prompt of the console, and rejects it above the limits. Prompts of the public API count against the quota. */
-export async function limitPrompts({ context, principal }: PersonCall): Promise<void> {
-  const { organizationId, userId, authority } = principal;
-  for (const { period, person, organization, per, next } of periods) {
-    const maxima = { personMax: context.limits[person], organizationMax: context.limits[organization] };
-    const outcome = await countUse(context, organizationId, userId, { period, ...maxima }, authority);
-    if (outcome === 'counted') continue;
-    const isPerson = outcome.over === 'person';
-    const limit = isPerson ? maxima.personMax : maxima.organizationMax;
-    const who = isPerson ? 'You have' : 'Your organization has';
-    const sentence = `${who} reached the limit of ${counted(limit, 'prompt')} ${per}. ${next}`;
-    throw rateLimited(sentence, Math.ceil(outcome.resetMs / 1000));
-  }
+interface PromptLimitNeeds {
+  readonly countUse: CountUse;
+  readonly limits: Pick<Limits, (typeof periods)[number]['person' | 'organization']>;
 }
 
-/** Counting locks rows: a flood by one organization must not hold every connection to the store. */
-const counting = new FairQueue<OrganizationId>(2, 1);
+/** Counts a prompt of the console, and rejects it above the limits. Prompts of the public API count against the quota. */
+export type LimitPrompts = (principal: UserPrincipal) => Promise<void>;
 
-/** Counts one use, of the person and of the organization. */
-export function countUse(
-  context: Context,
-  organizationId: OrganizationId,
-  person: UserId,
-  limit: PromptLimit,
-  authority: Authority,
-): Promise<PromptOutcome> {
-  const count = () => context.store.countPrompt(organizationId, person, limit, authority);
-  return authorize(context, authority, counting.run(organizationId, count));
+export function createPromptLimit({ countUse, limits }: PromptLimitNeeds): LimitPrompts {
+  return limitPrompts;
+
+  async function limitPrompts({ organizationId, userId, authority }: UserPrincipal): Promise<void> {
+    for (const { period, person, organization, per, next } of periods) {
+      const maxima = { personMax: limits[person], organizationMax: limits[organization] };
+      const outcome = await countUse(organizationId, userId, { period, ...maxima }, authority);
+      if (outcome === 'counted') continue;
+      const isPerson = outcome.over === 'person';
+      const limit = isPerson ? maxima.personMax : maxima.organizationMax;
+      const who = isPerson ? 'You have' : 'Your organization has';
+      const sentence = `${who} reached the limit of ${counted(limit, 'prompt')} ${per}. ${next}`;
+      throw rateLimited(sentence, Math.ceil(outcome.resetMs / 1000));
+    }
+  }
 }

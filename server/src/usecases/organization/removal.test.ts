@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { authorizeWrites } from '../../../testing/authorize-writes.ts';
 import { Accounting, email } from '../../../testing/contract/account-fixture.ts';
 import { loggedRequest, operator, trafficReport, World } from '../../../testing/contract/fixture.ts';
 import { createIdGenerator, type OrganizationId } from '../../domain/id.ts';
@@ -14,9 +15,8 @@ import { dayMs, hourMs, utcDay } from '../../domain/time.ts';
 import type { Store } from '../../storage/port/store.ts';
 import { newest } from '../../storage/sql/audit.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
-import type { Context } from '../context.ts';
-import type { Change } from './audit-log.ts';
-import { enforceRetention, purgeOrganization, purgePerson, surveyRetention } from './removal.ts';
+import { createPurges, type Purges } from './removal.ts';
+import { createRetention } from './retention.ts';
 
 /** An organization with one person, who has created a thread. */
 async function openStore(t: TestContext) {
@@ -34,22 +34,26 @@ async function openStore(t: TestContext) {
   return { world, store: world.store, people, organizationId, userId, person };
 }
 
-function changeOf(store: Store, organizationId: OrganizationId): Change {
-  const context = { store, ids: createIdGenerator(Date.now, randomBytes) } as Partial<Context> as Context;
-  return { context, organizationId, initiator: { authority: operator, traceId: 't' } };
+const changeIn = (organizationId: OrganizationId) => {
+  return { organizationId, initiator: { authority: operator, traceId: 't' } };
+};
+
+function purgesOf(store: Store) {
+  const ids = createIdGenerator(Date.now, randomBytes);
+  return createPurges({ store, ids, sha256: (text) => text, authorize: authorizeWrites(store) });
 }
 
 test('a purge that was interrupted while it overwrote removed words can be run again', async (t) => {
   const { store, organizationId, person } = await openStore(t);
   const interrupted = { ...store, finishPurge: () => Promise.reject(new Error('killed')) };
   const purges = [
-    (change: Change) => purgePerson(change, person, async () => {}),
-    (change: Change) => purgeOrganization(change, async () => {}),
+    (purges: Purges) => purges.purgePerson(changeIn(organizationId), person, async () => {}),
+    (purges: Purges) => purges.purgeOrganization(organizationId, async () => {}),
   ];
   for (const [index, purge] of purges.entries()) {
-    await assert.rejects(purge(changeOf(interrupted, organizationId)), /killed/);
+    await assert.rejects(purge(purgesOf(interrupted)), /killed/);
     assert.ok(await (index === 0 ? store.findUser(email) : store.findOrganization(organizationId)));
-    assert.equal((await purge(changeOf(store, organizationId))).journalEmptied, true);
+    assert.equal((await purge(purgesOf(store))).journalEmptied, true);
   }
   assert.equal(await store.findUser(email), undefined);
   assert.equal(await store.findOrganization(organizationId), undefined);
@@ -57,9 +61,8 @@ test('a purge that was interrupted while it overwrote removed words can be run a
 
 test('a purge removes a person who joins again and creates a thread meanwhile', async (t) => {
   const { world, store, people, organizationId, userId, person } = await openStore(t);
-  const change = changeOf(store, organizationId);
   let joins = 0;
-  const { rows } = await purgePerson(change, person, async () => {
+  const { rows } = await purgesOf(store).purgePerson(changeIn(organizationId), person, async () => {
     if (joins === 2 || (await store.findMemberById(organizationId, userId))) return;
     joins += 1;
     assert.equal(await people.add(organizationId, email), userId);
@@ -89,7 +92,7 @@ test('a purge deletes the threads of a person together, so that they share commi
       });
     },
   };
-  const { rows } = await purgePerson(changeOf(watched, organizationId), person, async () => {});
+  const { rows } = await purgesOf(watched).purgePerson(changeIn(organizationId), person, async () => {});
   assert.deepEqual([deletingAtOnce, rows.thread], [5, 5]);
 });
 
@@ -106,12 +109,12 @@ test('retention keeps what is dated by the clock of the machine, after that cloc
   await store.addTraffic([trafficReport({ organizationId, hour: Math.floor(clock.ms / hourMs) })]);
   await store.addRequests([loggedRequest({ organizationId, at: clock.ms })]);
   const settings = { deletedThreads: 1, audit: 1, usage: 1, requests: 1, idempotency: 1, sessions: 1 };
-  const context = { store, retentionMs: retentionMs(settings), telemetry: noTelemetry };
+  const retention = createRetention({ store, retentionMs: retentionMs(settings), telemetry: noTelemetry });
   const kinds = ['requests', 'traffic_hours', 'quota_days'];
   const dueOf = async () =>
-    (await surveyRetention(context)).filter(({ kind }) => kinds.includes(kind)).map(({ due }) => due);
+    (await retention.survey()).filter(({ kind }) => kinds.includes(kind)).map(({ due }) => due);
   assert.deepEqual(await dueOf(), [0, 0, 0]);
-  await enforceRetention(context, async () => true);
+  await retention.enforce(async () => true);
   assert.equal((await world.use(organizationId, day)).remaining, 8);
   assert.equal(
     (await store.listRequests(organizationId, { before: newest, since: 0, limit: 10 })).requests.length,

@@ -4,13 +4,22 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { authorizeWrites } from '../../../testing/authorize-writes.ts';
 import { Accounting, email } from '../../../testing/contract/account-fixture.ts';
 import { strangers, World } from '../../../testing/contract/fixture.ts';
 import { createIdGenerator } from '../../domain/id.ts';
+import { defaultLimits } from '../../domain/limits.ts';
 import type { KnownDevice } from '../../domain/sign-in.ts';
+import { createSeal } from '../../security/seal.ts';
+import type { Store } from '../../storage/port/store.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
-import type { Context } from '../context.ts';
-import { addMember, requestPasswordLink, sendPasswordLinks } from './members.ts';
+import { createCountUse } from '../count-use.ts';
+import { createInvitations } from './invitations.ts';
+import { createMailLimit } from './mails.ts';
+import { createMembers } from './members.ts';
+import { createPasswordLinks } from './password-links.ts';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 async function openWorld(test: TestContext): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'skein-members-'));
@@ -28,18 +37,33 @@ describe('Adding a member', () => {
     const organizationId = await world.organization();
     const people = new Accounting(world);
     const authority = await people.enter(organizationId, await people.add(organizationId, email));
-    const context = {
-      store: {
-        ...world.store,
-        countPrompt: () => assert.fail('counted'),
-        listMembers: () => assert.fail('listed all members'),
-      },
+    const store = {
+      ...world.store,
+      countPrompt: () => assert.fail('counted'),
+      listMembers: () => assert.fail('listed all members'),
+    };
+    const authorize = authorizeWrites(store);
+    const limits = { ...defaultLimits, organizationMembersMax: 1 };
+    const sendsMail = true;
+    const members = createMembers({
+      store,
       ids: createIdGenerator(Date.now, randomBytes),
-      mailer: {} as Context['mailer'],
-      limits: { organizationMembersMax: 1 } as Context['limits'],
-    } as Partial<Context> as Context;
-    const change = { context, organizationId, initiator: { authority, traceId: 'trace' } };
-    const add = (address: string) => addMember(change, { email: address });
+      now: () => world.clock.ms,
+      limits,
+      sendsMail,
+      hasProvider: false,
+      sessions: { otherMemberships: async () => [] },
+      authorize,
+      limitMails: createMailLimit({
+        countUse: createCountUse({ store, authorize }),
+        limits,
+        sha256,
+        sendsMail,
+      }),
+      issueInvitation: () => assert.fail('invited'),
+    });
+    const change = { organizationId, initiator: { authority, traceId: 'trace' } };
+    const add = (address: string) => members.add(change, { email: address });
     await assert.rejects(add('bob@example.org'), /limit of 1 member\. Remove some/);
     await assert.rejects(add(email), /is already a member/);
   });
@@ -52,58 +76,83 @@ async function openForgetful(test: TestContext) {
   const organization = await world.organization();
   const userId = await people.add(organization, email);
   await people.join(organization, userId, 'first');
-  const context = {
-    store: world.store,
-    linkRequests: new Map(),
+  const service = { isDown: false };
+  /** The addresses that were looked up since the last call, in order. */
+  const lookups = () => lookedUp.splice(0);
+  const lookedUp: string[] = [];
+  const assertUp = async () => assert.ok(!service.isDown, 'unreachable');
+  const store: Store = {
+    ...world.store,
+    ping: assertUp,
+    async findPerson(address) {
+      lookedUp.push(address);
+      await assertUp();
+      return world.store.findPerson(address);
+    },
+  };
+  const issueInvitation = createInvitations({
+    store,
     ids: createIdGenerator(Date.now, randomBytes),
     now: () => world.clock.ms,
-    sha256: (text) => createHash('sha256').update(text).digest('hex'),
     randomBytes,
+    sha256,
+    seal: createSeal(new Uint8Array(32)),
     baseUrl: () => 'http://localhost',
-    limits: { mailsPerPerson: 5 } as Context['limits'],
-  } as Partial<Context> as Context;
+    sendsMail: false,
+    hasProvider: false,
+    authorize: authorizeWrites(store),
+  });
+  const passwordLinks = createPasswordLinks({
+    store,
+    limits: { mailsPerPerson: 5 },
+    sha256,
+    issueInvitation,
+  });
   const warnings: unknown[] = [];
   const log = { warn: (line: unknown) => warnings.push(line), error: assert.fail, info: assert.fail };
   const links = () => people.noted(organization, 'password.link-requested', userId);
-  return { world, userId, context, warnings, log, links };
+  return { world, userId, passwordLinks, service, lookups, warnings, log, links };
 }
 
 describe('A password link', () => {
   it('is not promised while the store fails, and is created once it works again', async (test) => {
-    const { world, context, warnings, log, links } = await openForgetful(test);
-    const fail = () => Promise.reject(new Error('unreachable'));
-    const store = { ...world.store, ping: fail, findPerson: fail };
-
+    const { passwordLinks, service, lookups, warnings, log, links } = await openForgetful(test);
+    service.isDown = true;
     for (const address of [email, 'nobody@example.org'])
-      await assert.rejects(
-        requestPasswordLink({ ...context, store }, { email: address, traceId: 'trace' }),
-        /unreachable/,
-      );
-    assert.equal(context.linkRequests.size, 0);
+      await assert.rejects(passwordLinks.request({ email: address, traceId: 'trace' }), /unreachable/);
+    service.isDown = false;
+    await passwordLinks.sendRequested(log);
+    assert.deepEqual(lookups(), [], 'a request that failed is not kept');
 
-    await requestPasswordLink(context, { email, traceId: 'trace' });
-    await requestPasswordLink(context, { email: 'nobody@example.org', traceId: 'trace' });
-    await assert.rejects(sendPasswordLinks({ ...context, store }, log), /unreachable/);
-    assert.deepEqual([...context.linkRequests.keys()], ['nobody@example.org', email], 'takes turns');
+    await passwordLinks.request({ email, traceId: 'trace' });
+    await passwordLinks.request({ email: 'nobody@example.org', traceId: 'trace' });
+    service.isDown = true;
+    await assert.rejects(passwordLinks.sendRequested(log), /unreachable/);
+    service.isDown = false;
+    assert.deepEqual(lookups(), [email]);
     assert.equal(await links(), 0);
-    await sendPasswordLinks(context, log);
+    await passwordLinks.sendRequested(log);
+    assert.deepEqual(lookups(), ['nobody@example.org', email], 'takes turns');
     assert.equal(await links(), 1);
-    assert.equal(context.linkRequests.size, 0);
+    await passwordLinks.sendRequested(log);
+    assert.deepEqual(lookups(), [], 'a request is handled once');
 
-    await requestPasswordLink(context, { email, traceId: 'later' });
-    await sendPasswordLinks(context, log);
+    await passwordLinks.request({ email, traceId: 'later' });
+    await passwordLinks.sendRequested(log);
     const reason = 'A link that was sent earlier is still valid.';
     assert.deepEqual(warnings, [{ trace_id: 'later', reason }]);
-    assert.equal(context.linkRequests.size, 0, 'a rejected request is not tried again');
+    lookups();
+    await passwordLinks.sendRequested(log);
+    assert.deepEqual(lookups(), [], 'a rejected request is not tried again');
   });
 
   it('is limited apart for each known device of the person, so that strangers cannot use up their links', async (test) => {
-    const { world, userId, context, warnings, log, links } = await openForgetful(test);
+    const { world, userId, passwordLinks, lookups, warnings, log, links } = await openForgetful(test);
     const sendAfterLast = async (device?: KnownDevice) => {
       world.clock.pass(31 * 60_000);
       const before = await links();
-      await requestPasswordLink(context, { email, device, traceId: 'trace' });
-      await sendPasswordLinks(context, log);
+      await passwordLinks.request({ email, device, traceId: 'trace' });
+      await passwordLinks.sendRequested(log);
       return (await links()) - before;
     };
     const device = (id: string, owner = userId) => ({ id, userId: owner, password: 'first' });
@@ -117,11 +166,10 @@ describe('A password link', () => {
     assert.deepEqual(warnings, Array(3).fill({ trace_id: 'trace', reason }));
 
     // Requests of a stranger and of a known device at the same time.
-    await requestPasswordLink(context, { email, device: device('third'), traceId: 'device' });
-    await requestPasswordLink(context, { email, traceId: 'stranger' });
-    assert.deepEqual(
-      [...context.linkRequests.values()].map(({ traceId }) => traceId),
-      ['device', 'stranger'],
-    );
+    lookups();
+    await passwordLinks.request({ email, device: device('third'), traceId: 'device' });
+    await passwordLinks.request({ email, traceId: 'stranger' });
+    await passwordLinks.sendRequested(log);
+    assert.deepEqual(lookups(), [email, email], 'neither replaces the other');
   });
 });

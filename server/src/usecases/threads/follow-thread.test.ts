@@ -7,19 +7,19 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Signals } from '../../../../runtime/src/pure/signals.ts';
 import { machineTimers } from '../../../../runtime/src/timers.ts';
+import { authorizeWrites } from '../../../testing/authorize-writes.ts';
 import { by, noteBy, type PersonsThread, principalOf, World } from '../../../testing/contract/fixture.ts';
-import { createIdGenerator } from '../../domain/id.ts';
+import { createIdGenerator, type ThreadId } from '../../domain/id.ts';
 import type { Message } from '../../domain/message.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
-import { noTelemetry, noTracing } from '../../domain/telemetry.ts';
-import { ReplySignals } from '../../replies/index.ts';
+import { noTelemetry } from '../../domain/telemetry.ts';
+import { ReplySignals, reportEnded } from '../../replies/index.ts';
 import type { ClaimedReply, ReplyProgress, Store } from '../../storage/port/store.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
-import type { Context } from '../context.ts';
-import { deleteThread, publishOwnThread, renameThread } from './change-thread.ts';
-import { followThread, type ThreadEvent } from './follow-thread.ts';
-import { createFollowedThreads, type FollowPace } from './followed-threads.ts';
-import type { ThreadView } from './get-thread.ts';
+import { createThreadChanges, type ThreadChanges } from './change-thread.ts';
+import { createThreadFollowing, type ThreadEvent } from './follow-thread.ts';
+import { createFollowedThreads, type FollowedThreads, type FollowPace } from './followed-threads.ts';
+import { createThreadReads, type ThreadView } from './get-thread.ts';
 
 /** Signals only: the regular poll would come after the test. */
 const onSignals: FollowPace = { atMostEveryMs: 0, whileRunningMs: 600_000, whileIdleMs: 600_000 };
@@ -34,7 +34,11 @@ async function allOf(parts: ThreadView['parts']): Promise<{ messages: Message[] 
 describe('Following a thread', () => {
   let folder: string;
   let world: World;
-  let context: Context;
+  let replySignals: ReplySignals;
+  let threadSignals: Signals<ThreadId>;
+  let sources: Parameters<typeof createFollowedThreads>[0] & { store: Store };
+  let followedThreads: FollowedThreads;
+  let changes: ThreadChanges;
   let ada: UserPrincipal;
   let thread: PersonsThread;
   let claim: ClaimedReply;
@@ -43,17 +47,20 @@ describe('Following a thread', () => {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'skein-follow-'));
     world = await World.open((clock) => openSqliteStore(join(folder, 'x.db'), clock));
-    const used = {
+    replySignals = new ReplySignals();
+    threadSignals = new Signals();
+    const watchReply = replySignals.watch.bind(replySignals);
+    sources = { store: world.store, watchReply, threadSignals, timers: machineTimers };
+    pollAt(onSignals);
+    changes = createThreadChanges({
       store: world.store,
       ids: createIdGenerator(Date.now, randomBytes),
-      timers: machineTimers,
-      replySignals: new ReplySignals(),
-      threadSignals: new Signals(),
-      telemetry: noTelemetry,
-      tracing: noTracing,
-    };
-    context = used as Partial<Context> as Context;
-    pollAt(onSignals);
+      reads: createThreadReads({ store: world.store, followedThreads }),
+      threadSignals,
+      repliesCancelled: (replies) =>
+        reportEnded({ replySignals, telemetry: noTelemetry }, 'cancelled', replies),
+      authorize: authorizeWrites(world.store),
+    });
     const organizationId = await world.organization();
     ada = await memberOf(organizationId, 'ada@acme.example');
     thread = await world.thread(organizationId, ada.userId);
@@ -62,13 +69,13 @@ describe('Following a thread', () => {
   });
   afterEach(async () => {
     ending.abort();
-    assert.deepEqual(context.threadSignals.followed(), [], 'nothing is followed any more');
-    assert.deepEqual(context.replySignals.watched(), [], 'nothing is watched any more');
+    assert.deepEqual(threadSignals.followed(), [], 'nothing is followed any more');
+    assert.deepEqual(replySignals.watched(), [], 'nothing is watched any more');
     await world.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const byAda = () => ({ context, principal: ada, initiator: noteBy(ada.userId) });
+  const byAda = () => ({ principal: ada, initiator: noteBy(ada.userId) });
 
   async function memberOf(
     organizationId: UserPrincipal['organizationId'],
@@ -77,10 +84,13 @@ describe('Following a thread', () => {
     return principalOf(organizationId, await world.member(organizationId, email));
   }
   function pollAt(pace: FollowPace): void {
-    Object.assign(context, { followedThreads: createFollowedThreads(context, pace) });
+    followedThreads = createFollowedThreads(sources, pace);
   }
   function follow(principal = ada): AsyncGenerator<ThreadEvent, void> {
-    return followThread({ context, principal }, thread.id, ending.signal);
+    const { store } = sources;
+    const reads = createThreadReads({ store, followedThreads });
+    const following = createThreadFollowing({ store, reads, followedThreads, timers: machineTimers });
+    return following.follow(principal, thread.id, ending.signal);
   }
   async function nextOf(events: AsyncGenerator<ThreadEvent, void>): Promise<ThreadEvent> {
     const { value } = await events.next();
@@ -99,7 +109,7 @@ describe('Following a thread', () => {
       steps: steps.map((description) => ({ description })),
     };
     assert.ok(await world.store.recordReplyProgress(claim, progress));
-    context.threadSignals.changed(thread.id);
+    threadSignals.changed(thread.id);
   }
   async function settle(store: Store = world.store): Promise<void> {
     const result = { status: 'completed', content: 'Whole', steps: [], sources: null, model: 'm' } as const;
@@ -108,8 +118,7 @@ describe('Following a thread', () => {
   /** Counts the calls of each method of the store. */
   function countStoreCalls(): Map<string, number> {
     const calls = new Map<string, number>();
-    const { store } = world;
-    const counting = new Proxy(store, {
+    const counting = new Proxy(world.store, {
       get: (target, name: keyof Store) => {
         const method = target[name];
         if (typeof method !== 'function') return method;
@@ -119,7 +128,7 @@ describe('Following a thread', () => {
         };
       },
     });
-    Object.assign(context, { store: counting });
+    sources.store = counting;
     return calls;
   }
   async function end(events: AsyncGenerator<ThreadEvent, void>): Promise<void> {
@@ -194,12 +203,11 @@ describe('Following a thread', () => {
       }
       for (let round = 0; round < 5; round += 1) {
         const versions = calls.get('threadVersion') ?? 0;
-        context.threadSignals.changed(thread.id);
+        threadSignals.changed(thread.id);
         while (calls.get('threadVersion') === versions) await setImmediate();
       }
       const next = Promise.all(all.map(nextView));
-      const call = { context: { ...context, store: world.store }, principal: ada };
-      await renameThread(call, thread.id, `Renamed for ${consumers}`);
+      await changes.rename(ada, thread.id, `Renamed for ${consumers}`);
       await next;
       const counted = Object.fromEntries(calls);
       await Promise.all(all.map((events) => events.return()));
@@ -237,11 +245,11 @@ describe('Following a thread', () => {
   });
 
   it('stops loading a thread that was deleted or unpublished while it was sent', async () => {
-    await publishOwnThread(byAda(), thread.id, true);
+    await changes.publishOwn(byAda(), thread.id, true);
     const events = follow(await memberOf(claim.organizationId));
     const event = await nextOf(events);
     assert.ok(event.type === 'view');
-    await publishOwnThread(byAda(), thread.id, false);
+    await changes.publishOwn(byAda(), thread.id, false);
     assert.deepEqual(await nextOf(events), { type: 'gone' });
     await assert.rejects(allOf(event.parts), { code: 'NOT_FOUND' });
     await end(events);
@@ -251,11 +259,11 @@ describe('Following a thread', () => {
     const events = follow();
     await nextView(events);
     await settle();
-    context.replySignals.replyEnded(claim);
+    replySignals.replyEnded(claim);
     assert.equal((await nextView(events)).status.state, 'idle');
-    await renameThread({ context, principal: ada }, thread.id, 'Another');
+    await changes.rename(ada, thread.id, 'Another');
     assert.equal((await nextView(events)).thread.title, 'Another');
-    await publishOwnThread(byAda(), thread.id, true);
+    await changes.publishOwn(byAda(), thread.id, true);
     assert.equal((await nextView(events)).thread.published, true);
     await end(events);
   });
@@ -280,7 +288,7 @@ describe('Following a thread', () => {
     await nextView(events);
     const next = nextOf(events);
     for (let round = 0; round < 20; round += 1) {
-      context.threadSignals.changed(thread.id);
+      threadSignals.changed(thread.id);
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
     await write('News');
@@ -289,17 +297,17 @@ describe('Following a thread', () => {
   });
 
   it('ends with the thread, and for others when it is no longer published', async () => {
-    await publishOwnThread(byAda(), thread.id, true);
+    await changes.publishOwn(byAda(), thread.id, true);
     const events = follow();
     const ofOther = follow(await memberOf(claim.organizationId));
     const seen = await nextView(ofOther);
     assert.deepEqual([seen.mine, seen.createdBy], [false, 'ada@acme.example']);
     await nextView(events);
-    await publishOwnThread(byAda(), thread.id, false);
+    await changes.publishOwn(byAda(), thread.id, false);
     assert.deepEqual(await nextOf(ofOther), { type: 'gone' });
     assert.equal((await ofOther.next()).done, true);
     assert.equal((await nextView(events)).thread.published, false);
-    await deleteThread(byAda(), thread.id);
+    await changes.remove(byAda(), thread.id);
     assert.deepEqual(await nextOf(events), { type: 'gone' });
     assert.equal((await events.next()).done, true);
   });
@@ -316,7 +324,7 @@ describe('Following a thread', () => {
         return refused <= 3 ? Promise.reject(new Error('gone for now')) : store.getThreadHead(...asked);
       },
     };
-    Object.assign(context, { store: Object.assign(Object.create(store), failing) });
+    sources.store = Object.assign(Object.create(store), failing);
     await write('Half');
     assert.equal((await nextOf(events)).type, 'progress');
     assert.ok(refused > 3);

@@ -1,13 +1,13 @@
-import { createWakeup } from '../../../../runtime/src/timers.ts';
+import { createWakeup, type Timers } from '../../../../runtime/src/timers.ts';
 import { threadNotFound } from '../../domain/errors.ts';
 import type { ThreadId } from '../../domain/id.ts';
 import { type AssistantMessage, deriveThreadStatus, type Step } from '../../domain/message.ts';
-import { canRead } from '../../domain/principal.ts';
+import { canRead, type UserPrincipal } from '../../domain/principal.ts';
 import { isRunning } from '../../domain/reply.ts';
 import type { Thread } from '../../domain/thread.ts';
-import type { ThreadHead } from '../../storage/port/store.ts';
-import type { PersonCall } from '../context.ts';
-import { getThreadVersion, loadCreator, type ThreadView } from './get-thread.ts';
+import type { Store, ThreadHead } from '../../storage/port/store.ts';
+import type { FollowedThreads } from './followed-threads.ts';
+import { loadCreator, type ThreadReads, type ThreadView } from './get-thread.ts';
 
 export type ThreadEvent =
   /** The whole thread. Its messages are loaded part by part, as the consumer asks for them. */
@@ -17,54 +17,67 @@ export type ThreadEvent =
   /** The thread can no longer be read. This is the last event. */
   | { readonly type: 'gone' };
 
-/**
- * First a view, then what changes, each event relative to the one before it, until `until` aborts. A slow consumer misses
- * states in between. Rejects before the first event if the person cannot read the thread.
- */
-export async function* followThread(
-  call: PersonCall,
-  threadId: string,
-  until: AbortSignal,
-): AsyncGenerator<ThreadEvent, void> {
-  const { context, principal } = call;
-  const version = await getThreadVersion(call, threadId);
-  const wakeup = createWakeup(until, context.timers);
-  const { poller, leave } = context.followedThreads.follow(
-    principal.organizationId,
-    threadId as ThreadId,
-    wakeup.wake,
-  );
-  // The consumer may never request another event.
-  until.addEventListener('abort', leave);
-  try {
-    await poller.reach(version);
-    let seen = readable(poller.state);
-    if (seen === undefined) throw threadNotFound();
-    const createdBy = await loadCreator(context, seen.thread);
-    const mine = seen.thread.userId === principal.userId;
-    const viewOf = (state: ThreadHead): ThreadEvent => ({
-      type: 'view',
-      view: { ...state, status: deriveThreadStatus([state.latest]), createdBy, mine },
-      parts: poller.parts(state, () => readable(poller.state) !== undefined),
-    });
-    yield viewOf(seen);
-    for (;;) {
-      await wakeup.wait();
-      if (until.aborted) return;
-      const now = readable(poller.state);
-      if (now === undefined) return yield { type: 'gone' };
-      const change = threadChange(seen, now);
-      seen = now;
-      if (change === 'more') yield viewOf(now);
-      else if (change !== 'nothing') yield { type: 'progress', ...change };
-    }
-  } finally {
-    until.removeEventListener('abort', leave);
-    leave();
-  }
+interface ThreadFollowingNeeds {
+  readonly store: Pick<Store, 'findMemberById'>;
+  readonly reads: Pick<ThreadReads, 'getVersion'>;
+  readonly followedThreads: FollowedThreads;
+  readonly timers: Timers;
+}
 
-  function readable(state: ThreadHead | null): ThreadHead | undefined {
-    return state !== null && canRead(principal, state.thread) ? state : undefined;
+export type ThreadFollowing = ReturnType<typeof createThreadFollowing>;
+
+export function createThreadFollowing(needs: ThreadFollowingNeeds) {
+  const { store, reads, followedThreads, timers } = needs;
+  return { follow };
+
+  /**
+   * First a view, then what changes, each event relative to the one before it, until `until` aborts. A slow consumer misses
+   * states in between. Rejects before the first event if the person cannot read the thread.
+   */
+  async function* follow(
+    principal: UserPrincipal,
+    threadId: string,
+    until: AbortSignal,
+  ): AsyncGenerator<ThreadEvent, void> {
+    const version = await reads.getVersion(principal, threadId);
+    const wakeup = createWakeup(until, timers);
+    const { poller, leave } = followedThreads.follow(
+      principal.organizationId,
+      threadId as ThreadId,
+      wakeup.wake,
+    );
+    // The consumer may never request another event.
+    until.addEventListener('abort', leave);
+    try {
+      await poller.reach(version);
+      let seen = readable(poller.state);
+      if (seen === undefined) throw threadNotFound();
+      const createdBy = await loadCreator(store, seen.thread);
+      const mine = seen.thread.userId === principal.userId;
+      const viewOf = (state: ThreadHead): ThreadEvent => ({
+        type: 'view',
+        view: { ...state, status: deriveThreadStatus([state.latest]), createdBy, mine },
+        parts: poller.parts(state, () => readable(poller.state) !== undefined),
+      });
+      yield viewOf(seen);
+      for (;;) {
+        await wakeup.wait();
+        if (until.aborted) return;
+        const now = readable(poller.state);
+        if (now === undefined) return yield { type: 'gone' };
+        const change = threadChange(seen, now);
+        seen = now;
+        if (change === 'more') yield viewOf(now);
+        else if (change !== 'nothing') yield { type: 'progress', ...change };
+      }
+    } finally {
+      until.removeEventListener('abort', leave);
+      leave();
+    }
+
+    function readable(state: ThreadHead | null): ThreadHead | undefined {
+      return state !== null && canRead(principal, state.thread) ? state : undefined;
+    }
   }
 }
 

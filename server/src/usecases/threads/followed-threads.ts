@@ -5,8 +5,7 @@ import { threadNotFound } from '../../domain/errors.ts';
 import type { OrganizationId, ThreadId } from '../../domain/id.ts';
 import type { Message } from '../../domain/message.ts';
 import { isRunning } from '../../domain/reply.ts';
-import type { ReplySignals } from '../../replies/index.ts';
-import type { Store, ThreadHead } from '../../storage/port/store.ts';
+import type { ReplyName, Store, ThreadHead } from '../../storage/port/store.ts';
 
 /** How often a thread is read. Other processes write, too, and do not always send a signal. */
 export interface FollowPace {
@@ -19,8 +18,9 @@ export interface FollowPace {
 const usualPace: FollowPace = { atMostEveryMs: 100, whileRunningMs: 500, whileIdleMs: 3000 };
 
 interface Sources {
-  readonly store: Store;
-  readonly replySignals: ReplySignals;
+  readonly store: Pick<Store, 'threadVersion' | 'getThreadHead' | 'listMessages'>;
+  /** Calls `ended` once when the reply has ended. Returns a function that stops watching. */
+  readonly watchReply: (reply: ReplyName, ended: () => void) => () => void;
   readonly threadSignals: Signals<ThreadId>;
   readonly timers: Timers;
 }
@@ -175,7 +175,7 @@ class ThreadPoller {
     if (!runs(state)) return () => {};
     const [organizationId, threadId] = this.#name;
     const reply = { organizationId, threadId, messageId: state.latest.id };
-    return this.#sources.replySignals.watch(reply, this.#wakeup.wake);
+    return this.#sources.watchReply(reply, this.#wakeup.wake);
   }
 }
 

@@ -10,12 +10,10 @@ import { done } from '../../../testing/contract/reply-fixture.ts';
 import type { OrganizationId, ThreadId } from '../../domain/id.ts';
 import type { Message } from '../../domain/message.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
-import { ReplySignals } from '../../replies/index.ts';
 import type { Store } from '../../storage/port/store.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
-import type { Context } from '../context.ts';
 import { createFollowedThreads } from './followed-threads.ts';
-import { getThread } from './get-thread.ts';
+import { createThreadReads, type ThreadReads } from './get-thread.ts';
 
 const largePrompt = '長'.repeat(20_000);
 const promptBytes = Buffer.byteLength(largePrompt);
@@ -52,7 +50,7 @@ describe('Loading a thread', () => {
     return id;
   }
 
-  /** A context that counts the bytes of messages that are loaded in each turn of the event loop. */
+  /** Reads that count the bytes of messages that are loaded in each turn of the event loop. */
   function counted(store: Store) {
     let turn = 0;
     let counting = setImmediate(function count() {
@@ -81,22 +79,18 @@ describe('Loading a thread', () => {
           return messages;
         }),
     };
-    const timers = machineTimers;
-    const sources = {
+    const followedThreads = createFollowedThreads({
       store: watched,
-      timers,
-      replySignals: new ReplySignals(),
+      timers: machineTimers,
+      watchReply: () => () => {},
       threadSignals: new Signals(),
-    };
-    const context = {
-      ...sources,
-      followedThreads: createFollowedThreads(sources as never),
-    } as Partial<Context> as Context;
-    return { context, bytesByTurn, end: () => clearImmediate(counting) };
+    });
+    const reads = createThreadReads({ store: watched, followedThreads });
+    return { reads, bytesByTurn, end: () => clearImmediate(counting) };
   }
 
-  async function read(context: Context, id: ThreadId): Promise<readonly Message[]> {
-    const found = await getThread({ context, principal }, id);
+  async function read(reads: ThreadReads, id: ThreadId): Promise<readonly Message[]> {
+    const found = await reads.get(principal, id);
     if (!('parts' in found)) return found.messages;
     const messages: Message[] = [];
     for await (const part of found.parts) messages.push(...part);
@@ -106,8 +100,8 @@ describe('Loading a thread', () => {
   it('loads at most one part of a large thread in a turn of the event loop, however many are read', async () => {
     const ids: ThreadId[] = [];
     for (let count = 0; count < 4; count += 1) ids.push(await threadOf(Array(6).fill(largePrompt)));
-    const { context, bytesByTurn, end } = counted(world.store);
-    const all = await Promise.all([...ids, ...ids].map((id) => read(context, id)));
+    const { reads, bytesByTurn, end } = counted(world.store);
+    const all = await Promise.all([...ids, ...ids].map((id) => read(reads, id)));
     end();
     for (const messages of all) assert.equal(messages.length, 12);
     const largest = Math.max(...bytesByTurn.values());
@@ -118,8 +112,8 @@ describe('Loading a thread', () => {
   it('loads threads of medium size in turns of their own', async () => {
     const ids: ThreadId[] = [];
     for (let count = 0; count < 6; count += 1) ids.push(await threadOf([largePrompt]));
-    const { context, bytesByTurn, end } = counted(world.store);
-    await Promise.all(ids.map((id) => read(context, id)));
+    const { reads, bytesByTurn, end } = counted(world.store);
+    await Promise.all(ids.map((id) => read(reads, id)));
     end();
     assert.ok(Math.max(...bytesByTurn.values()) < promptBytes + 1_000);
     assert.equal(bytesByTurn.size, 6);

@@ -1,9 +1,8 @@
 import { shortened } from '../../../../runtime/src/pure/text.ts';
 import { nextTurn } from '../../../../runtime/src/turns.ts';
-import { plainText } from '../../domain/excerpt.ts';
+import { plainText, type Vocabulary } from '../../domain/excerpt.ts';
 import { deriveThreadStatus } from '../../domain/message.ts';
-import type { IndexedThread, ThreadHead, UnindexedThread } from '../../storage/port/store.ts';
-import type { Context } from '../context.ts';
+import type { IndexedThread, Store, ThreadHead, UnindexedThread } from '../../storage/port/store.ts';
 import { messageParts } from './get-thread.ts';
 
 const threadsAtOnce = 20;
@@ -17,74 +16,84 @@ const pieceLength = 4000;
 const lineLength = 200;
 const partOfThread = { limit: 50, bytesMax: 262_144 };
 
-type Indexable = Parameters<Context['store']['indexThreads']>[0][number];
+type Indexable = Parameters<Store['indexThreads']>[0][number];
 
-/** `rest` is called after each batch, so that indexing leaves most of the processor to requests. */
-export async function indexThreads(
-  context: Context,
-  rest: () => Promise<unknown>,
-  signal: AbortSignal,
-): Promise<void> {
-  const { store } = context;
-  while (!signal.aborted) {
-    const due = await store.takeUnindexed(threadsAtOnce);
-    if (due.length === 0) return;
-    let batch: Indexable[] = [];
-    let terms = 0;
-    for (const each of due) {
-      const entry = await entryOf(context, each);
-      batch.push({ due: each, entry });
-      terms += entry?.terms.length ?? 0;
-      if (terms < termsAtOnce) continue;
-      await store.indexThreads(batch);
-      batch = [];
-      terms = 0;
-    }
-    if (batch.length > 0) await store.indexThreads(batch);
-    await rest();
-  }
+interface ThreadIndexNeeds {
+  readonly store: Pick<
+    Store,
+    'takeUnindexed' | 'indexThreads' | 'getThreadHead' | 'getThread' | 'listMessages'
+  >;
+  readonly vocabulary: Vocabulary;
 }
 
-async function entryOf(context: Context, due: UnindexedThread): Promise<IndexedThread | undefined> {
-  const { organizationId, threadId } = due;
-  const head = await context.store.getThreadHead(organizationId, threadId);
-  if (head === undefined || head.thread.deletedAt !== null) return undefined;
-  const { thread, version, latest } = head;
-  const { state } = deriveThreadStatus([latest]);
-  const line = state === 'in_progress' ? '' : shortened(plainText(latest.content.slice(0, 2000)), lineLength);
-  return { thread, version, state, line, terms: await termsOf(context, head) };
-}
+export type IndexThreads = ReturnType<typeof createThreadIndex>;
 
-/** Starts with the title and the latest reply, so that even a very long thread is found by them. */
-async function termsOf({ store, vocabulary }: Context, head: ThreadHead): Promise<string[]> {
-  const { thread, latest } = head;
-  const terms = new Set<string>();
-  let length = 0;
-  let inTurn = 0;
-  const isFull = () => terms.size >= termsMax || length >= lengthMax;
-  const add = async (text: string) => {
-    for (const piece of pieces(text)) {
-      if (isFull()) return;
-      if (inTurn + piece.length > pieceLength) {
-        await nextTurn(thread.organizationId);
-        inTurn = 0;
+export function createThreadIndex({ store, vocabulary }: ThreadIndexNeeds) {
+  return indexThreads;
+
+  /** `rest` is called after each batch, so that indexing leaves most of the processor to requests. */
+  async function indexThreads(rest: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const due = await store.takeUnindexed(threadsAtOnce);
+      if (due.length === 0) return;
+      let batch: Indexable[] = [];
+      let terms = 0;
+      for (const each of due) {
+        const entry = await entryOf(each);
+        batch.push({ due: each, entry });
+        terms += entry?.terms.length ?? 0;
+        if (terms < termsAtOnce) continue;
+        await store.indexThreads(batch);
+        batch = [];
+        terms = 0;
       }
-      inTurn += piece.length;
-      for (const word of vocabulary.wordsOf(piece)) terms.add(vocabulary.termOf(word));
-      length += piece.length;
+      if (batch.length > 0) await store.indexThreads(batch);
+      await rest();
     }
-  };
-  await add(thread.title);
-  if (latest.completedAt !== null) await add(latest.content);
-  // A message that is added meanwhile may be missing, but its thread is indexed again.
-  for await (const part of messageParts(store, thread, partOfThread)) {
-    for (const message of part) {
-      const isFinal = message.role === 'user' || message.completedAt !== null;
-      if (isFinal && message.id !== latest.id) await add(message.content);
-    }
-    if (isFull()) break;
   }
-  return [...terms].slice(0, termsMax);
+
+  async function entryOf(due: UnindexedThread): Promise<IndexedThread | undefined> {
+    const { organizationId, threadId } = due;
+    const head = await store.getThreadHead(organizationId, threadId);
+    if (head === undefined || head.thread.deletedAt !== null) return undefined;
+    const { thread, version, latest } = head;
+    const { state } = deriveThreadStatus([latest]);
+    const line =
+      state === 'in_progress' ? '' : shortened(plainText(latest.content.slice(0, 2000)), lineLength);
+    return { thread, version, state, line, terms: await termsOf(head) };
+  }
+
+  /** Starts with the title and the latest reply, so that even a very long thread is found by them. */
+  async function termsOf(head: ThreadHead): Promise<string[]> {
+    const { thread, latest } = head;
+    const terms = new Set<string>();
+    let length = 0;
+    let inTurn = 0;
+    const isFull = () => terms.size >= termsMax || length >= lengthMax;
+    const add = async (text: string) => {
+      for (const piece of pieces(text)) {
+        if (isFull()) return;
+        if (inTurn + piece.length > pieceLength) {
+          await nextTurn(thread.organizationId);
+          inTurn = 0;
+        }
+        inTurn += piece.length;
+        for (const word of vocabulary.wordsOf(piece)) terms.add(vocabulary.termOf(word));
+        length += piece.length;
+      }
+    };
+    await add(thread.title);
+    if (latest.completedAt !== null) await add(latest.content);
+    // A message that is added meanwhile may be missing, but its thread is indexed again.
+    for await (const part of messageParts(store, thread, partOfThread)) {
+      for (const message of part) {
+        const isFinal = message.role === 'user' || message.completedAt !== null;
+        if (isFinal && message.id !== latest.id) await add(message.content);
+      }
+      if (isFull()) break;
+    }
+    return [...terms].slice(0, termsMax);
+  }
 }
 
 function* pieces(text: string): Generator<string> {

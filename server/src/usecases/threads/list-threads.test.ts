@@ -7,8 +7,7 @@ import { idsOf, note, World } from '../../../testing/contract/fixture.ts';
 import type { ThreadId } from '../../domain/id.ts';
 import { createSeal } from '../../security/seal.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
-import type { Context } from '../context.ts';
-import { listThreads } from './list-threads.ts';
+import { createThreadLists } from './list-threads.ts';
 
 /** Eight threads, none published, and a walk over the published ones. */
 async function publishing(test: TestContext, paginationWindow: number) {
@@ -22,12 +21,9 @@ async function publishing(test: TestContext, paginationWindow: number) {
   const userId = await world.member(organizationId);
   const ids: ThreadId[] = [];
   for (let index = 0; index < 8; index += 1) ids.unshift((await world.thread(organizationId, userId)).id);
-  const context = {
-    store: world.store,
-    seal: createSeal(new Uint8Array(32)),
-    limits: { paginationWindow },
-  } as Partial<Context> as Context;
-  const principal = { organizationId, userId: null, keyHash: null };
+  const seal = createSeal(new Uint8Array(32));
+  const threads = createThreadLists({ store: world.store, seal, limits: { paginationWindow } });
+  const principal = { organizationId, userId: null };
   return {
     ids,
     async publish(...indexes: number[]) {
@@ -35,7 +31,7 @@ async function publishing(test: TestContext, paginationWindow: number) {
         await world.store.setThreadPublished(organizationId, ids[index]!, true, note());
     },
     async page(limit: number, cursor: string | null = null) {
-      const listed = await listThreads({ context, principal }, { limit, ...(cursor !== null && { cursor }) });
+      const listed = await threads.list(principal, { limit, ...(cursor !== null && { cursor }) });
       return { ...listed, ids: idsOf(listed.page.rows), nextCursor: listed.nextCursor };
     },
   };

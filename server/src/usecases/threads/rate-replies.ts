@@ -1,35 +1,46 @@
-import { type LogPosition, openCursor, sealCursor } from '../../domain/cursor.ts';
+import { type LogPosition, openCursor, type Seal, sealCursor } from '../../domain/cursor.ts';
 import { threadNotFound } from '../../domain/errors.ts';
 import { isThreadId } from '../../domain/id.ts';
-import type { NewRating, Rating } from '../../storage/port/store.ts';
-import { authorize } from '../authorize.ts';
-import type { PersonCall } from '../context.ts';
+import type { UserPrincipal } from '../../domain/principal.ts';
+import type { NewRating, Rating, Store } from '../../storage/port/store.ts';
+import type { Authorize } from '../authorize.ts';
 
-/** Sets or (null) removes the person's rating of a reply. Anyone who may read the thread may rate its replies. */
-export async function rateReply(
-  { context, principal: { organizationId, authority } }: PersonCall,
-  threadId: string,
-  messageId: string,
-  rating: NewRating | null,
-): Promise<void> {
-  if (!isThreadId(threadId)) throw threadNotFound();
-  const write = context.store.rateReply(organizationId, threadId, messageId, rating, authority);
-  const outcome = await authorize(context, authority, write);
-  if (outcome === 'missing') throw threadNotFound();
+interface RatingNeeds {
+  readonly store: Pick<Store, 'rateReply' | 'listRatings' | 'listUnanswered'>;
+  readonly seal: Seal;
+  readonly authorize: Authorize;
 }
 
-export async function listRatings({ context, principal }: PersonCall, threadId: string): Promise<Rating[]> {
-  const { organizationId, userId } = principal;
-  return isThreadId(threadId) ? context.store.listRatings(organizationId, threadId, userId) : [];
-}
+export type ReplyRatings = ReturnType<typeof createReplyRatings>;
 
-/** Latest first. Being an admin does not open other people's threads (§4.2). A page may be empty although more follow. */
-export async function listUnanswered(
-  { context: { store, seal }, principal: { organizationId, userId } }: PersonCall,
-  { cursor, limit }: { readonly cursor?: string; readonly limit: number },
-) {
-  const listing = ['unanswered', organizationId, userId];
-  const before = openCursor<LogPosition>(seal, listing, cursor);
-  const { rows, next } = await store.listUnanswered(organizationId, userId, { limit, before });
-  return { replies: rows, nextCursor: next && sealCursor(seal, listing, next) };
+export function createReplyRatings({ store, seal, authorize }: RatingNeeds) {
+  return { rate, listRatings, listUnanswered };
+
+  /** Sets or (null) removes the person's rating of a reply. Anyone who may read the thread may rate its replies. */
+  async function rate(
+    { organizationId, authority }: UserPrincipal,
+    threadId: string,
+    messageId: string,
+    rating: NewRating | null,
+  ): Promise<void> {
+    if (!isThreadId(threadId)) throw threadNotFound();
+    const write = store.rateReply(organizationId, threadId, messageId, rating, authority);
+    const outcome = await authorize(authority, write);
+    if (outcome === 'missing') throw threadNotFound();
+  }
+
+  async function listRatings({ organizationId, userId }: UserPrincipal, threadId: string): Promise<Rating[]> {
+    return isThreadId(threadId) ? store.listRatings(organizationId, threadId, userId) : [];
+  }
+
+  /** Latest first. Being an admin does not open other people's threads (§4.2). A page may be empty although more follow. */
+  async function listUnanswered(
+    { organizationId, userId }: UserPrincipal,
+    { cursor, limit }: { readonly cursor?: string; readonly limit: number },
+  ) {
+    const listing = ['unanswered', organizationId, userId];
+    const before = openCursor<LogPosition>(seal, listing, cursor);
+    const { rows, next } = await store.listUnanswered(organizationId, userId, { limit, before });
+    return { replies: rows, nextCursor: next && sealCursor(seal, listing, next) };
+  }
 }

@@ -4,25 +4,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { termOf, wordsOf } from '../../../../answers/src/retrieval/terms.ts';
-import { machineTimers } from '../../../../runtime/src/timers.ts';
 import { principalOf, World } from '../../../testing/contract/fixture.ts';
 import { done } from '../../../testing/contract/reply-fixture.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
 import { createSeal } from '../../security/seal.ts';
+import type { Store } from '../../storage/port/store.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
-import type { Context } from '../context.ts';
-import { indexThreads } from './index-threads.ts';
-import { type SearchThreadsInput, searchThreads, type ThreadRow } from './search-threads.ts';
+import { createThreadIndex } from './index-threads.ts';
+import { createThreadSearch, type SearchThreadsInput, type ThreadRow } from './search-threads.ts';
 
 describe('A search in threads', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-search-'));
   let world: World;
-  let context: Context;
   let ada: UserPrincipal;
-  const index = () => indexThreads(context, async () => {}, new AbortController().signal);
+  const vocabulary = { wordsOf, termOf };
+  const seal = createSeal(new Uint8Array(32));
+  const searchIn = (store: Store) => createThreadSearch({ store, seal, vocabulary });
+  const index = () =>
+    createThreadIndex({ store: world.store, vocabulary })(async () => {}, new AbortController().signal);
   const find = (search: string, change: Partial<SearchThreadsInput> = {}) =>
-    searchThreads({ context, principal: ada }, { search, limit: 10, ...change });
+    searchIn(world.store).search(ada, { search, limit: 10, ...change });
   const titles = (rows: readonly ThreadRow[]) => rows.map(({ thread }) => thread.title);
   const shown = (row: ThreadRow | undefined) =>
     row?.found?.text?.map(({ text, hit }) => (hit ? `[${text}]` : text)).join('');
@@ -32,13 +34,6 @@ describe('A search in threads', () => {
     const organizationId = await world.organization();
     const userId = await world.member(organizationId);
     ada = principalOf(organizationId, userId);
-    const used = {
-      store: world.store,
-      seal: createSeal(new Uint8Array(32)),
-      timers: machineTimers,
-      vocabulary: { wordsOf, termOf },
-    };
-    context = used as Partial<Context> as Context;
     const prompts = {
       Returns: 'How long do refunds take?',
       Café: 'Wann öffnet die Straße?',
@@ -146,14 +141,14 @@ describe('A search in threads', () => {
     const other = { ...ada, organizationId: 'org_other' as OrganizationId };
     const running: PromiseWithResolvers<[]>[] = [];
     const started: string[] = [];
-    const found: Context['store']['searchThreads'] = (organizationId, { terms }) => {
+    const found: Store['searchThreads'] = (organizationId, { terms }) => {
       started.push(`${organizationId === ada.organizationId ? 'ada' : 'other'} ${terms}`);
       running.push(Promise.withResolvers());
       return running.at(-1)!.promise;
     };
-    const held = { ...context, store: { ...world.store, searchThreads: found } };
+    const held = searchIn({ ...world.store, searchThreads: found });
     const search = (person: UserPrincipal, word: string, signal?: AbortSignal) =>
-      searchThreads({ context: held, principal: person }, { search: `${word} `, limit: 10 }, signal);
+      held.search(person, { search: `${word} `, limit: 10 }, signal);
     const first = search(ada, 'a0');
     const leaving = new AbortController();
     const left = search(ada, 'gone', leaving.signal);
@@ -190,15 +185,12 @@ describe('A search in threads', () => {
       if (isRunning) setImmediate(count);
     };
     setImmediate(count);
-    const getThread: Context['store']['getThread'] = (...asked) => {
+    const getThread: Store['getThread'] = (...asked) => {
       loaded += 1;
       return world.store.getThread(...asked);
     };
-    const counting = { ...context, store: { ...world.store, getThread } };
-    const { rows } = await searchThreads(
-      { context: counting, principal: ada },
-      { search: 'velvet', limit: 100 },
-    );
+    const counting = searchIn({ ...world.store, getThread });
+    const { rows } = await counting.search(ada, { search: 'velvet', limit: 100 });
     isRunning = false;
     count();
     assert.equal(rows.length, 12);
