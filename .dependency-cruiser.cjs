@@ -32,6 +32,17 @@ module.exports = {
       [],
       'runtime/src/pure does no I/O and imports nothing, so that the domain may import it.',
     ),
+    {
+      name: 'answers-entry',
+      severity: 'error',
+      comment:
+        'Only index.ts of answers is imported from outside. Its tests and answers-quick.ts and answers-fit.ts, which measure parts of the embedded model, may use other files.',
+      from: {
+        path: '^(server|release|tests|bench|site|console|client|runtime)/',
+        pathNot: '^bench/src/answers-(?:quick|fit)\\.ts$',
+      },
+      to: { path: '^answers/', pathNot: '^answers/src/index\\.ts$' },
+    },
     only('runtime', runtime, [], 'runtime imports no other workspace and no package.'),
     only(
       'store-port',

@@ -1,7 +1,6 @@
 import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { documentReader } from '../../answers/src/reading/document-reader.ts';
-import { termOf, wordsOf } from '../../answers/src/retrieval/terms.ts';
+import { documentReader, searchPassages, termOf, wordsOf } from '../../answers/src/index.ts';
 import type { Signals } from '../../runtime/src/pure/signals.ts';
 import { machineTimers as timers } from '../../runtime/src/timers.ts';
 import type { Config } from './config/config.ts';
@@ -236,7 +235,6 @@ function openLibrary({ limits }: Config, store: Store): Library {
   return {
     read: documentReader(limits),
     async search(...asked) {
-      const { searchPassages } = await import('../../answers/src/retrieval/search.ts');
       return searchPassages(store, ...asked);
     },
   };

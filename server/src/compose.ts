@@ -3,9 +3,16 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Logger } from 'pino';
-import { createDrafter, createModel, type ModelSettings } from '../../answers/src/create-model.ts';
-import type { PassageSource } from '../../answers/src/threads/model-thread.ts';
-import type { ModelThreads } from '../../answers/src/threads/model-threads.ts';
+import {
+  createDrafter,
+  createModel,
+  type ModelSettings,
+  type ModelThreads,
+  openIsolatedModel,
+  openModelThreads,
+  type PassageSource,
+  tryModel,
+} from '../../answers/src/index.ts';
 import { loadOnce } from '../../runtime/src/pure/load-once.ts';
 import { Signals } from '../../runtime/src/pure/signals.ts';
 import { composeUseCases, machine } from './compose-use-cases.ts';
@@ -150,7 +157,7 @@ export async function openArchiveTarget(choice: StoreChoice): Promise<ArchiveTar
   return (await import('./storage/postgres/archive.ts')).openPostgresTarget(choice.url);
 }
 
-export { termsOf } from '../../answers/src/retrieval/terms.ts';
+export { termsOf } from '../../answers/src/index.ts';
 export { createSmtpMailer as createMailer } from './mail/smtp.ts';
 export { copyStore } from './storage/copy-store.ts';
 export { copySqliteFile } from './storage/sqlite/database.ts';
@@ -166,12 +173,10 @@ async function startWorker(
   const { replyConcurrency: concurrency, replyAttempts: attemptsMax } = config.limits;
   const settings = { concurrency, leaseMs: config.replyLeaseMs, attemptsMax };
   const { ReplyWorker } = await import('./replies/index.ts');
-  const { isolatedModel } = await import('../../answers/src/isolation/isolated-model.ts');
   const { store, tracing } = needs;
   const usual = await createModel(modelSettings(config), store, tracing.headers);
-  const suspects = isolatedModel({
+  const suspects = await openIsolatedModel({
     name: usual.name,
-    program: new URL('../../answers/src/isolation/reply-process.ts', import.meta.url),
     settings: { ...modelSettings(config), threads: 1 },
     store,
     traceHeaders: tracing.headers,
@@ -200,7 +205,6 @@ export function configuredModel(config: Config): ConfiguredModel {
     provider: model.kind === 'language' ? model.provider : null,
     async test(question, withinMs) {
       const drafter = await createDrafter(config, noDocuments);
-      const { tryModel } = await import('../../answers/src/models/language/trial.ts');
       return drafter && tryModel(drafter, question, AbortSignal.timeout(withinMs));
     },
   };
@@ -243,8 +247,7 @@ const questionMsMax = 10_000;
 function threadedQuestions(config: Config, store: Store) {
   let threads: ModelThreads | undefined;
   const open = loadOnce(async () => {
-    const module = await import('../../answers/src/threads/model-threads.ts');
-    threads = new module.ModelThreads({ store, threads: 1, passages: passageSource(config) });
+    threads = await openModelThreads({ store, threads: 1, passages: passageSource(config) });
     return threads;
   });
   const queue = new SearchQueue(1);

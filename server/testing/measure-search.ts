@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import { termOf, wordsOf } from '../../answers/src/retrieval/terms.ts';
+import { termOf, wordsOf } from '../../answers/src/index.ts';
 import type { ThreadId } from '../src/domain/id.ts';
 import { createSeal } from '../src/security/seal.ts';
 import { openSqliteStore } from '../src/storage/sqlite/open.ts';

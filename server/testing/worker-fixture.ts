@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'node:test';
-import { scriptedModel } from '../../answers/src/models/scripted.ts';
+import { scriptedModel } from '../../answers/src/index.ts';
 import { Signals } from '../../runtime/src/pure/signals.ts';
 import { machineTimers } from '../../runtime/src/timers.ts';
 import { until } from '../../runtime/testing/until.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { termOf, wordsOf } from '../../../answers/src/retrieval/terms.ts';
+import { termOf, wordsOf } from '../../../answers/src/index.ts';
 import { hitFinder, plainText, type Segment, searchedWords } from './excerpt.ts';
 
 const vocabulary = { wordsOf, termOf };

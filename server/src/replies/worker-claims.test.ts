@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Model, ModelError } from '../../../answers/src/model.ts';
-import { scriptedModel } from '../../../answers/src/models/scripted.ts';
+import { type Model, ModelError, scriptedModel } from '../../../answers/src/index.ts';
 import { until } from '../../../runtime/testing/until.ts';
 import { Accounting } from '../../testing/contract/account-fixture.ts';
 import { by, granted, newFollowUp, newThread, note, noteBy } from '../../testing/contract/fixture.ts';

@@ -1,4 +1,4 @@
-import { type Model, ModelError, type ReplyEvent } from '../../../answers/src/model.ts';
+import { type Model, ModelError, type ReplyEvent } from '../../../answers/src/index.ts';
 import type { Timers } from '../../../runtime/src/timers.ts';
 import type { Random } from './random.ts';
 

@@ -1,4 +1,4 @@
-import { ModelError } from '../../../answers/src/model.ts';
+import { ModelError } from '../../../answers/src/index.ts';
 import type { OrganizationId, UserId } from '../../src/domain/id.ts';
 import type { Store } from '../../src/storage/port/store.ts';
 import { EventLoop, type SimulatedProcess } from './event-loop.ts';

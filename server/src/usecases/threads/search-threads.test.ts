@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { termOf, wordsOf } from '../../../../answers/src/retrieval/terms.ts';
+import { termOf, wordsOf } from '../../../../answers/src/index.ts';
 import { principalOf, World } from '../../../testing/contract/fixture.ts';
 import { done } from '../../../testing/contract/reply-fixture.ts';
 import type { OrganizationId } from '../../domain/id.ts';
