@@ -35,9 +35,17 @@ describe('npm run release', () => {
     const { status, stdout, stderr } = release('99.0.0', '--dry-run');
     assert.equal(status, 0, stderr);
     const changed = [...stdout.matchAll(/^\+\+\+ b\/(.*)$/gm)].map(([, file]) => file).sort();
-    const manifests = ['.', 'bench', 'client', 'console', 'server', 'site', 'tests'].map((folder) =>
-      join(folder, 'package.json'),
-    );
+    const manifests = [
+      '.',
+      'answers',
+      'bench',
+      'client',
+      'console',
+      'runtime',
+      'server',
+      'site',
+      'tests',
+    ].map((folder) => join(folder, 'package.json'));
     assert.deepEqual(
       changed,
       ['CHANGELOG.md', 'client/src/version.ts', 'package-lock.json', ...manifests].sort(),
