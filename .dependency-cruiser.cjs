@@ -121,14 +121,14 @@ module.exports = {
     {
       name: 'http-surfaces',
       severity: 'error',
-      comment: 'A surface knows the domain, the use cases and what http/*.ts shares, but not app.ts.',
-      from: { path: `${source}/http/[^/]+/`, pathNot: tests },
+      comment: 'A surface knows the domain, the use cases and what http/*.ts shares, but not http/app.',
+      from: { path: `${source}/http/(?!app/)[^/]+/`, pathNot: tests },
       to: {
         path: [
           `${source}/(storage|commands|config)/`,
           answers,
           `${source}/[^/]+\\.ts$`,
-          `${source}/http/app\\.ts$`,
+          `${source}/http/app/`,
         ],
       },
     },
@@ -149,22 +149,36 @@ module.exports = {
       to: { path: `${source}/replies/`, pathNot: `${source}/replies/index\\.ts$` },
     },
     {
+      name: 'sockets',
+      severity: 'error',
+      comment: 'Only http/wire touches a socket: what it exports is its index.ts.',
+      from: { path: `${source}/`, pathNot: [tests, `${source}/http/wire/`] },
+      to: { path: `${source}/http/wire/`, pathNot: `${source}/http/wire/index\\.ts$` },
+    },
+    {
+      name: 'wire',
+      severity: 'error',
+      comment: 'http/wire knows limits and turns, and nothing of what is served.',
+      from: { path: `${source}/http/wire/`, pathNot: tests },
+      to: { path: `${source}/`, pathNot: [`${source}/http/wire/`, `${source}/domain/`] },
+    },
+    {
       name: 'surfaces-apart',
       severity: 'error',
       comment:
         'One surface never imports another: what two of them need stands in http/*.ts or is a use case.',
-      from: { path: `${source}/http/([^/]+)/` },
-      to: { path: `${source}/http/[^/]+/`, pathNot: `${source}/http/$1/` },
+      from: { path: `${source}/http/(?!app/)([^/]+)/` },
+      to: { path: `${source}/http/[^/]+/`, pathNot: [`${source}/http/$1/`, `${source}/http/wire/`] },
     },
     {
       name: 'http-shared',
       severity: 'error',
       comment:
-        'http/*.ts stands below the surfaces; only app.ts (and what writes its document) puts them together.',
-      from: { path: `${source}/http/[^/]+\\.ts$`, pathNot: [tests, `${source}/http/app\\.ts$`] },
+        'http/*.ts stands below the surfaces; only http/app (and what writes its document) puts them together.',
+      from: { path: `${source}/http/[^/]+\\.ts$`, pathNot: tests },
       to: {
         path: [
-          `${source}/http/[^/]+/`,
+          `${source}/http/(?!wire/)[^/]+/`,
           `${source}/(storage|commands|config)/`,
           answers,
           `${source}/[^/]+\\.ts$`,

@@ -21,6 +21,6 @@ await buildOnce(folder, async (fresh) => {
   const repository = join(folder, '..');
   for (const { file, url } of linkedFiles(repository))
     cpSync(join(repository, file), join(fresh, url.slice(base.length)));
-  // Sent with every page: server/src/http/pages.ts.
+  // Sent with every page: server/src/http/app/pages.ts.
   writeFileSync(join(fresh, '.policy'), buildPolicy(fresh));
 });

@@ -23,7 +23,7 @@ import type { ConfiguredModel } from './domain/reply.ts';
 import { SearchQueue } from './domain/search-queue.ts';
 import { explainFault } from './domain/store-fault.ts';
 import { noTelemetry, noTracing, type Telemetry, type Tracing } from './domain/telemetry.ts';
-import type { AppNeeds } from './http/app.ts';
+import type { AppNeeds } from './http/app/app.ts';
 import type { Log } from './log.ts';
 import {
   keepTending,
@@ -216,7 +216,7 @@ async function composeApp(
   questions: ReturnType<typeof threadedQuestions>,
   log: Log,
 ) {
-  const { buildApp } = await import('./http/app.ts');
+  const { buildApp } = await import('./http/app/app.ts');
   // Creates the signing key if there is none yet.
   await needs.accessTokens.keySet();
   const app = await buildApp(needs, {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fastify } from 'fastify';
+import { servePages } from './app/pages.ts';
 import { sendError } from './error-response.ts';
-import { servePages } from './pages.ts';
 
 describe('The documentation', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-site-'));

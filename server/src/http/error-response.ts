@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { counted } from '../../../runtime/src/pure/text.ts';
 import { type ErrorCode, invalid, notFound, ServiceError } from '../domain/errors.ts';
 import { jsonTypeFault } from './json-body.ts';
+import { createTraceId } from './request.ts';
 
 export const errorStatus = {
   INVALID_PARAMS: 400,
@@ -14,6 +15,12 @@ export const errorStatus = {
 
 export function errorBody(code: ErrorCode, message: string, traceId: string): string {
   return JSON.stringify({ error: { code, message, trace_id: traceId } });
+}
+
+/** The response to a request that is malformed, so that it reaches no handler. */
+export function malformed(reason: string): { traceId: string; body: string } {
+  const traceId = createTraceId();
+  return { traceId, body: errorBody('INVALID_PARAMS', reason, traceId) };
 }
 
 /** The error for a URL without a route. */

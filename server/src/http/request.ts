@@ -1,5 +1,4 @@
 import { hash, randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { memoized } from '../../../runtime/src/pure/memoized.ts';
 import { orUndefined } from '../../../runtime/src/pure/or-undefined.ts';
@@ -71,20 +70,6 @@ export function parseQuery(raw: string, { properties }: QuerySchema): Record<str
 /** Decodes a form-encoded name or value; undefined if it is not valid percent-encoded UTF-8. */
 export function decode(text: string): string | undefined {
   return orUndefined(() => decodeURIComponent(text.replaceAll('+', ' ')));
-}
-
-/** Why a request is ambiguous: a proxy and this server could read it differently (RFC 9112 §3.2, §6.1). */
-export function ambiguityOf({ headers, httpVersion }: IncomingMessage): string | undefined {
-  const { host, 'transfer-encoding': coding } = headers;
-  // Node also accepts 0.9 and 2.0.
-  if (httpVersion !== '1.1' && httpVersion !== '1.0') return 'Unsupported HTTP version. Use HTTP/1.1.';
-  // `joinDuplicateHeaders` joins two hosts with `, `, which no host contains.
-  if (host === undefined ? httpVersion === '1.1' : host.includes(', '))
-    return 'Send exactly one Host header.';
-  if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {
-    return 'Unsupported Transfer-Encoding. Only chunked, over HTTP/1.1, is supported.';
-  }
-  return undefined;
 }
 
 /** Weak: it identifies the content, not the bytes (a list's cursor is sealed differently each time). */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fastify } from 'fastify';
-import { HeldRequests, type Piece } from './long-responses.ts';
 import { defineRoute, encoded, mountRoute, rendered } from './route.ts';
 import { Type } from './schema.ts';
+import { HeldRequests, type Piece } from './wire/index.ts';
 
 describe('A route with a large response', () => {
   it('loads none of it for HEAD', async () => {

@@ -4,8 +4,8 @@ import type { Static, TObject, TSchema } from 'typebox';
 import { type ErrorCode, forbidden } from '../domain/errors.ts';
 import type { Principal, UserPrincipal } from '../domain/principal.ts';
 import type { Admission } from '../usecases/credentials/authenticate.ts';
-import { type HeldRequests, type Piece, streamOf, whileAdmitted } from './long-responses.ts';
 import { matchesEntityTag } from './request.ts';
+import { type HeldRequests, type Piece, streamOf, whileAdmitted } from './wire/index.ts';
 
 /** Who may call a route: every principal, or only users (an org-wide principal gets 403 before any other check). */
 interface CallerKinds {

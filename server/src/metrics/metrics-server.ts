@@ -3,7 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config/config.ts';
-import { createListener } from '../http/listener.ts';
+import { malformed } from '../http/error-response.ts';
+import { createListener } from '../http/wire/index.ts';
 import type { StoreHealth } from '../usecases/store-health.ts';
 import { createMetrics, watchStore } from './metrics.ts';
 
@@ -18,7 +19,10 @@ export function createMetricsServer(config: Config, role: string) {
   const server = createListener((request, response) => void answer(registry, request, response), {
     tls: undefined,
     limits: { requestTimeoutMs },
-    refused: () => telemetry.requestRefused(),
+    refuse: (reason) => {
+      telemetry.requestRefused();
+      return malformed(reason);
+    },
   });
   // The server must not keep the process alive after a failed start.
   server.unref();

@@ -61,7 +61,7 @@ export class SimulatedNode {
   readonly useCases: ReturnType<typeof composeUseCases>;
   readonly #machine: ReturnType<typeof machineOf>;
   readonly #parts: NodeParts;
-  /** Ends the requests that are held here, as http/long-responses.ts does before a stop. */
+  /** Ends the requests that are held here, as http/wire/long-responses.ts does before a stop. */
   readonly held = new Set<AbortController>();
   isStopping = false;
   #stops: (() => Promise<void>)[] = [];

@@ -1,9 +1,9 @@
 import type { LargeThread } from '../../usecases/threads/get-thread.ts';
 import type { Replies, Threads } from '../../usecases/threads/threads.ts';
-import type { Piece } from '../long-responses.ts';
 import { entityTag, matchesEntityTag, preferredWaitSeconds } from '../request.ts';
 import { defineRoute } from '../route.ts';
 import { Type } from '../schema.ts';
+import type { Piece } from '../wire/index.ts';
 import {
   conditionalHeaders,
   definitions,

@@ -3,9 +3,9 @@ import type { Limits } from '../../domain/limits.ts';
 import type { Admission } from '../../usecases/credentials/authenticate.ts';
 import type { Replies, Threads } from '../../usecases/threads/threads.ts';
 import { admitCaller } from '../authenticate.ts';
-import type { HeldRequests } from '../long-responses.ts';
 import { defineRoute, mountRoute, rendered } from '../route.ts';
 import { Type, text } from '../schema.ts';
+import type { HeldRequests } from '../wire/index.ts';
 import { getThreadRoute } from './get-thread.ts';
 import { describeRoute } from './openapi.ts';
 import {

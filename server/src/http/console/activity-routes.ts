@@ -4,8 +4,8 @@ import { findKeyOwners } from '../../usecases/credentials/api-keys.ts';
 import { type AuditLog, actorName, targetName } from '../../usecases/organization/audit-log.ts';
 import type { Usage } from '../../usecases/organization/requests.ts';
 import type { Retention } from '../../usecases/organization/retention.ts';
-import { streamOf, whileAdmitted } from '../long-responses.ts';
 import { pageQuery, Type } from '../schema.ts';
+import { streamOf, whileAdmitted } from '../wire/index.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import * as schemas from './setting-schemas.ts';
 

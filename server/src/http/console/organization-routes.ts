@@ -6,8 +6,8 @@ import type { ExampleQuestions } from '../../usecases/documents/example-question
 import type { Organizations } from '../../usecases/organization/organization.ts';
 import type { TestModel } from '../../usecases/organization/test-model.ts';
 import type { AddedMember, Members } from '../../usecases/people/members.ts';
-import type { Piece } from '../long-responses.ts';
 import { present, Type, text, textFormat } from '../schema.ts';
+import type { Piece } from '../wire/index.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import * as schemas from './setting-schemas.ts';
 import { uploadReceiver } from './uploads.ts';

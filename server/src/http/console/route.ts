@@ -9,9 +9,9 @@ import type { UserPrincipal } from '../../domain/principal.ts';
 import type { ConfiguredModel } from '../../domain/reply.ts';
 import type { KnownDevice } from '../../domain/sign-in.ts';
 import type { EnteredSession, SignedIn } from '../../usecases/people/sessions.ts';
-import type { HeldRequests, Pieces } from '../long-responses.ts';
 import type { ReportRequest } from '../request-log.ts';
 import { object, type Source } from '../schema.ts';
+import type { HeldRequests, Pieces } from '../wire/index.ts';
 
 export interface ConsoleOptions {
   readonly limits: Limits;

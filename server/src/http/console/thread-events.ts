@@ -4,8 +4,8 @@ import type { Limits } from '../../domain/limits.ts';
 import { memberKey } from '../../domain/principal.ts';
 import type { ThreadEvent } from '../../usecases/threads/follow-thread.ts';
 import type { Threads } from '../../usecases/threads/threads.ts';
-import { chunksInTurns, type HeldRequests, type Piece } from '../long-responses.ts';
 import { type ReportRequest, reportReply } from '../request-log.ts';
+import { chunksInTurns, type HeldRequests, type Piece } from '../wire/index.ts';
 import type { MemberCall } from './route.ts';
 import { presentEvent } from './thread-presentation.ts';
 

@@ -12,9 +12,9 @@ import { formerMember } from '../../domain/organization.ts';
 import { iso } from '../../domain/time.ts';
 import type { ReplyChange, ThreadEvent } from '../../usecases/threads/follow-thread.ts';
 import type { ThreadHeadView, ThreadView } from '../../usecases/threads/get-thread.ts';
-import type { Piece, Pieces } from '../long-responses.ts';
 import { encodeInTurns, jsonSlices, partRenderer } from '../render-in-turns.ts';
 import { type Json, present } from '../schema.ts';
+import type { Piece, Pieces } from '../wire/index.ts';
 import * as schemas from './thread-schemas.ts';
 
 type Head = Omit<Json<typeof schemas.threadViewSchema>, 'messages'> & { readonly now?: string };

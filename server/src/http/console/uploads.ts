@@ -8,7 +8,7 @@ import { nextTurn } from '../../../../runtime/src/turns.ts';
 import { invalid, rateLimited, type ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import { formatBytes } from '../../domain/limits.ts';
-import { allowSlowBody, askForBody } from '../listener.ts';
+import { allowSlowBody, askForBody, joinPieces } from '../wire/index.ts';
 import type { ConsoleOptions, MemberCall } from './route.ts';
 
 const nameOf = (pid: number) => `.skein-upload-${pid}-${randomUUID()}`;
@@ -45,7 +45,7 @@ export function uploadReceiver({ limits, uploadFolder }: ConsoleOptions) {
       if (Number(headers['content-length'] ?? 0) > documentBytesMax) throw tooLarge(documentBytesMax);
       allowSlowBody(raw);
       if (headers.expect !== undefined) askForBody(call.reply);
-      await receive(organizationId, raw, path, documentBytesMax);
+      await receive(organizationId, joinPieces(raw), path, documentBytesMax);
       await recheck();
       return await work(path);
     } finally {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { HttpWorld, remaining, type Scheme, statusOf } from '../../testing/http-world.ts';
+import { HttpWorld, remaining, type Scheme, statusOf } from '../../../testing/http-world.ts';
 
 for (const scheme of ['http', 'https'] satisfies Scheme[])
   describe(`A read that is sent again, over ${scheme}`, () => {

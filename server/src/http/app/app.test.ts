@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance, InjectOptions } from 'fastify';
-import { openLog, openSkein } from '../compose.ts';
-import { readConfig } from '../config/config.ts';
+import { openLog, openSkein } from '../../compose.ts';
+import { readConfig } from '../../config/config.ts';
 
 type Flood = (index: number) => InjectOptions;
 

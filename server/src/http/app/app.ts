@@ -7,37 +7,38 @@ import {
   fastify,
   LogController,
 } from 'fastify';
-import { FairQueue } from '../../../runtime/src/pure/fair-queue.ts';
-import { takeTurn } from '../../../runtime/src/turns.ts';
-import { invalid } from '../domain/errors.ts';
-import type { UserId } from '../domain/id.ts';
-import { limits } from '../domain/limits.ts';
-import type { Principal, UserPrincipal } from '../domain/principal.ts';
-import type { RequestSpan, Telemetry, Tracing } from '../domain/telemetry.ts';
-import type { AnsweredRequest } from '../domain/traffic.ts';
-import type { Credential } from '../usecases/credentials/authenticate.ts';
-import type { RequestRecorder } from '../usecases/organization/request-recorder.ts';
-import type { EnteredSession, SignedIn } from '../usecases/people/sessions.ts';
-import { type ApiNeeds, apiV1 } from './api-v1/index.ts';
-import { apiPrefix, publishReference } from './api-v1/openapi.ts';
-import { type ConsoleNeeds, consoleBackend } from './console/index.ts';
-import type { ConsoleOptions } from './console/route.ts';
-import { routeNotFound, sendError } from './error-response.ts';
-import { acceptJsonBodies } from './json-body.ts';
+import { FairQueue } from '../../../../runtime/src/pure/fair-queue.ts';
+import { takeTurn } from '../../../../runtime/src/turns.ts';
+import { invalid } from '../../domain/errors.ts';
+import type { UserId } from '../../domain/id.ts';
+import { limits } from '../../domain/limits.ts';
+import type { Principal, UserPrincipal } from '../../domain/principal.ts';
+import type { RequestSpan, Telemetry, Tracing } from '../../domain/telemetry.ts';
+import type { AnsweredRequest } from '../../domain/traffic.ts';
+import type { Credential } from '../../usecases/credentials/authenticate.ts';
+import type { RequestRecorder } from '../../usecases/organization/request-recorder.ts';
+import type { EnteredSession, SignedIn } from '../../usecases/people/sessions.ts';
+import { type ApiNeeds, apiV1 } from '../api-v1/index.ts';
+import { apiPrefix, publishReference } from '../api-v1/openapi.ts';
+import { type ConsoleNeeds, consoleBackend } from '../console/index.ts';
+import type { ConsoleOptions } from '../console/route.ts';
+import { malformed, routeNotFound, sendError } from '../error-response.ts';
+import { acceptJsonBodies } from '../json-body.ts';
+import { type OAuthNeeds, type OAuthOptions, oauth } from '../oauth/index.ts';
+import { callerOf, createTraceId, normalizeUrl } from '../request.ts';
+import { type ReportRequest, reportReply, reportRequest } from '../request-log.ts';
+import { formatFaults, lazyCompilers } from '../validation.ts';
 import {
   allowSlowBody,
   askForBody,
   createListener,
+  HeldRequests,
+  joinPieces,
   type ListenerOptions,
   restartTimeLimit,
-} from './listener.ts';
-import { HeldRequests } from './long-responses.ts';
-import { type OAuthNeeds, type OAuthOptions, oauth } from './oauth/index.ts';
+} from '../wire/index.ts';
 import { isPage, type PageOptions, servePages } from './pages.ts';
-import { callerOf, createTraceId, normalizeUrl } from './request.ts';
-import { type ReportRequest, reportReply, reportRequest } from './request-log.ts';
 import { type IsTrusted, trustedProxies, warnOfUntrustedProxy } from './trusted-proxies.ts';
-import { formatFaults, lazyCompilers } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -71,10 +72,12 @@ declare module 'fastify' {
 
 interface AppOptions
   extends OAuthOptions,
-    Omit<ListenerOptions, 'limits'>,
+    Omit<ListenerOptions, 'limits' | 'refuse'>,
     Omit<ConsoleOptions, 'heldRequests' | 'limits' | 'report'>,
     PageOptions {
   readonly log: FastifyBaseLogger;
+  /** Called for every request that is rejected before it reaches a handler. */
+  readonly refused: (traceId: string, reason: string) => void;
   /** See `createDrain`. */
   readonly drainMs: number | undefined;
   /** The proxies whose `X-Forwarded-For` and `traceparent` are trusted. Both are ignored in requests from anyone else. */
@@ -101,6 +104,11 @@ export async function buildApp(needs: AppNeeds, options: AppOptions): Promise<Fa
   const drain = createDrain(options.drainMs);
   const report = reportRequest({ log: options.log, telemetry, recorder, now });
   const isTrusted = trustedProxies(options.trustedProxies);
+  const refuse = (reason: string) => {
+    const response = malformed(reason);
+    options.refused(response.traceId, reason);
+    return response;
+  };
   const { compilersFactory, compileAll } = lazyCompilers();
   // One logger for all requests: each line has its trace ID. A `childLoggerFactory` would cost something per request.
   const loggerInstance: FastifyBaseLogger = Object.create(options.log);
@@ -114,7 +122,7 @@ export async function buildApp(needs: AppNeeds, options: AppOptions): Promise<Fa
     trustProxy: options.trustedProxies.length > 0 && isTrusted,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    serverFactory: (handler) => createListener(handler, { ...options, limits }),
+    serverFactory: (handler) => createListener(handler, { tls: options.tls, limits, refuse }),
     // The listener answers these with our envelope; Fastify's own answer would be sent first.
     clientErrorHandler: () => {},
     rewriteUrl: (request) => normalizeUrl(request.url ?? '/'),
@@ -186,7 +194,7 @@ function addHooks(
       if (request.raw.destroyed && request.method !== 'GET')
         return done(invalid('The client closed the connection.'));
       if (request.headers.expect !== undefined) askForBody(reply);
-      done(null, payload);
+      done(null, joinPieces(request.raw));
     });
   });
   app.addHook('onSend', (request, reply, payload, done) => {

@@ -8,10 +8,11 @@ const lingerBytesMax = 64 * 1024 * 1024;
 const drainEveryMs = 1;
 
 /**
- * Closes our side once the response is sent, and discards incoming data until the peer closes its side or the time is
- * up. Closing both sides while data arrives would reset the connection, and the peer could lose the response.
+ * Closes our side once the response is sent. Incoming data has to be discarded until the peer closes its side or the time is
+ * up: call what this returns whenever some has arrived. Closing both sides while data arrives would reset the connection,
+ * and the peer could lose the response.
  */
-export function closeInOrder(socket: Socket, lingerMs: number): void {
+export function closeInOrder(socket: Socket, lingerMs: number): () => void {
   const destroy = () => socket.destroy();
   const bytesMax = socket.bytesRead + lingerBytesMax;
   const startTimers = () => {
@@ -19,15 +20,13 @@ export function closeInOrder(socket: Socket, lingerMs: number): void {
     const limit = setTimeout(destroy, lingerMs).unref();
     socket.once('close', () => clearTimeout(limit));
   };
-  const discard = () => {
-    if (socket.bytesRead > bytesMax) return destroy();
-    readInTurn(socket.pause());
-  };
   if (socket.writableFinished) startTimers();
   else socket.once('finish', startTimers).end();
-  // Node starts reading again when the socket resumes. Only then can a listener replace the HTTP parser.
-  socket.once('resume', () => socket.removeAllListeners('data').on('data', discard));
-  socket.pause().resume();
+  socket.resume();
+  return () => {
+    if (socket.bytesRead > bytesMax) destroy();
+    else readInTurn(socket.pause());
+  };
 }
 
 let draining: Socket[] = [];

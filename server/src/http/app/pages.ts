@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SendOptions } from '@fastify/send';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { routeNotFound } from './error-response.ts';
+import { routeNotFound } from '../error-response.ts';
 
 export interface PageOptions {
   /** The folders of the built web application and documentation, which may not exist yet. */

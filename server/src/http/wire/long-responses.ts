@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { nextTurn } from '../../../runtime/src/turns.ts';
+import { nextTurn } from '../../../../runtime/src/turns.ts';
+import { Connection } from './connection.ts';
 
 /** Requests that wait for an event. Each holds a timer and an abort controller, and nothing else. */
 export class HeldRequests {
@@ -21,7 +22,8 @@ export class HeldRequests {
       const timer = setTimeout(() => enough.abort(), ms);
       this.#held.add(enough);
       const { socket } = response;
-      if (this.#closing || socket === null || socket.readableEnded) enough.abort();
+      if (this.#closing || socket === null || (socket instanceof Connection && socket.hasLeft))
+        enough.abort();
       try {
         await wait(enough.signal);
       } finally {
@@ -47,11 +49,11 @@ export async function whileConnected<T>(
   const gone = new AbortController();
   const end = () => gone.abort();
   // A peer that closed only its sending side no longer waits, either. Most have disconnected: the two look the same.
-  for (const event of ['close', 'end']) socket?.once(event, end);
+  for (const event of ['close', 'left']) socket?.once(event, end);
   try {
     return await act(gone);
   } finally {
-    for (const event of ['close', 'end']) socket?.removeListener(event, end);
+    for (const event of ['close', 'left']) socket?.removeListener(event, end);
   }
 }
 
