@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { describe, it } from 'node:test';
-import { openMetrics } from '../compose.ts';
-import { readConfig } from '../config/config.ts';
+import { openMetrics } from '../../compose.ts';
+import { readConfig } from '../../config/config.ts';
 
 describe('The metrics of a process', () => {
   it('load their library only if metrics are enabled', async () => {
