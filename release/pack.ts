@@ -60,7 +60,7 @@ function stageServer(folder: string): string {
   const manifests = workspaces.map((workspace) => readJson(`${workspace}/package.json`));
   const dependencies = Object.assign({}, ...manifests.map((manifest) => manifest.dependencies));
   const files = [
-    ...globSync('server/src/**/*.sql', { cwd: root }),
+    ...globSync('server/src/storage/migrations/*.sql', { cwd: root }),
     ...['server/bin', 'server/demo', 'console/dist', 'site/dist', 'README.md', 'CHANGELOG.md', 'LICENSE'],
   ];
   for (const file of files) cpSync(join(root, file), join(folder, file), { recursive: true });

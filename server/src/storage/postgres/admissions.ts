@@ -3,8 +3,8 @@ import type { OrganizationId } from '../../domain/id.ts';
 import { quotaUse } from '../../domain/organization.ts';
 import type { Admission, Admissions } from '../port/store.ts';
 import { keyIsLive } from '../sql/authority.ts';
-import { callColumns, statement, type Values } from '../sql/sql.ts';
-import { callsLocking, type Database } from './database.ts';
+import { callColumns, postgresStatement, type Values } from '../sql/sql.ts';
+import { callsLocking, callsWith, type Database } from './database.ts';
 
 type AdmissionRow = Omit<Admission, 'use'> & {
   apiEnabled: boolean;
@@ -33,7 +33,7 @@ const columns = callColumns({
  * disabled organization, takes nothing. Counts are committed without a sync: after a crash of the database server, a count
  * continues from the highest number that its node knows of.
  */
-const admit = statement('admit')`WITH call AS (
+const admit = postgresStatement('admit')`WITH call AS (
     SELECT * FROM ${callsLocking(columns)}
   ), holder AS (
     SELECT ordinal, day, known, requests, api_key.organization_id, api_key.user_id, api_key.id AS credential_id
@@ -61,10 +61,10 @@ const admit = statement('admit')`WITH call AS (
     (SELECT set_config('synchronous_commit', 'off', true))
   FROM request LEFT JOIN taken USING (organization_id, day)`;
 const ownerColumns = callColumns({ text: 'keyHash' });
-const findOwner = statement('find-owner-of-key')`
-  SELECT organization_id AS "organizationId" FROM api_key WHERE hash = :keyHash`;
+const findOwner = postgresStatement('find-owner-of-key')`
+  SELECT ordinal, organization_id AS "organizationId" FROM ${callsWith(ownerColumns)} JOIN api_key ON hash = key_hash`;
 const dayColumns = callColumns({ text: 'organizationId', bigint: 'day' });
-const startDay = statement('begin-day')`INSERT INTO quota_use (organization_id, day, used)
+const startDay = postgresStatement('begin-day')`INSERT INTO quota_use (organization_id, day, used)
   SELECT id, day, 0 FROM ${callsLocking(dayColumns)} JOIN organization ON organization.id = organization_id
   ORDER BY id, day ON CONFLICT DO NOTHING`;
 
@@ -76,7 +76,9 @@ export function postgresAdmissions(database: Database): Admissions {
   const counts = new Map<unknown, { readonly day: number; readonly number: number }>();
   /** The groups that still accept requests. */
   const groups = new Map<string, Group>();
-  const findOwners = database.readMany<{ organizationId: OrganizationId }>(findOwner, ownerColumns);
+  const findOwners = database.batched<{ organizationId: OrganizationId }>(findOwner, ownerColumns, {
+    batchesMax: 2,
+  });
   const batchAdmissions = database.batched<AdmissionRow>(admit, columns, {
     batchesMax: 2,
     // What arrives later must be checked by a later statement.

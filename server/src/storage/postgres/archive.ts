@@ -13,7 +13,7 @@ import {
   unfinishedCopyFault,
   unfinishedCopyTable,
 } from '../port/archive.ts';
-import { type CallColumns, identifier, join, type Sql, sql, statement } from '../sql/sql.ts';
+import { type CallColumns, identifier, join, postgresStatement, type Sql, sql } from '../sql/sql.ts';
 import { callsWith, callValues, query, types } from './database.ts';
 import { bringUpToDate, isUnfinished, rejectUnfitSettings } from './migrate.ts';
 import { applicationName, Servers } from './servers.ts';
@@ -94,10 +94,7 @@ function reader(client: pg.Client): Archive {
       return (await client.query(`SELECT count(*) AS rows FROM "${name}"`)).rows[0].rows;
     },
     async read(table, after, limit) {
-      const text = readText(table, expressions) as Sql;
-      const { rows } = await client.query(
-        query({ name: `read ${table.name}`, sql: text }, { ...after, limit }),
-      );
+      const { rows } = await client.query(query(reads.get(table.name)!, { ...after, limit }));
       return rows;
     },
     isAlone: () => isAlone(client),
@@ -132,12 +129,27 @@ function writer(client: pg.Client): ArchiveTarget {
   };
 }
 
-function insertion({ name, columns }: ArchiveTable, rows: readonly Row[], terms?: Terms): pg.QueryConfig {
-  const all: CallColumns = terms === undefined ? columns : { ...columns, terms: 'text' };
+const reads = new Map(
+  archiveTables.map((table) => [
+    table.name,
+    postgresStatement(`read ${table.name}`)`${readText(table, expressions) as Sql}`,
+  ]),
+);
+
+function insertionOf({ name, columns }: ArchiveTable) {
+  // A passage is written with its terms, which are stored as a vector.
+  const all: CallColumns = name === 'passage' ? { ...columns, terms: 'text' } : columns;
   const names = Object.keys(all).map(identifier);
   const vector = sql`array_to_tsvector(string_to_array(terms, ' '))`;
-  const selected = terms === undefined ? names : names.with(-1, vector);
-  const insert = statement(`write ${name}`)`INSERT INTO ${identifier(name)} (${join(names, sql`, `)})
+  const selected = name === 'passage' ? names.with(-1, vector) : names;
+  const insert = postgresStatement(`write ${name}`)`INSERT INTO ${identifier(name)} (${join(names, sql`, `)})
     SELECT ${join(selected, sql`, `)} FROM ${callsWith(all)}`;
+  return { insert, columns };
+}
+
+const insertions = new Map(archiveTables.map((table) => [table.name, insertionOf(table)]));
+
+function insertion({ name }: ArchiveTable, rows: readonly Row[], terms?: Terms): pg.QueryConfig {
+  const { insert, columns } = insertions.get(name)!;
   return query(insert, { ...callValues(insert, columns, rows), terms });
 }

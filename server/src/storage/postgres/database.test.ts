@@ -7,17 +7,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
 import { migrationsFolder, readMigrations } from '../migrations/migrations.ts';
-import { statement } from '../sql/sql.ts';
+import { Statement } from '../sql/sql.ts';
 import { Database } from './database.ts';
 import { bringUpToDate } from './migrate.ts';
 import { Servers, tooManyConnections } from './servers.ts';
 import { StoreTime } from './store-time.ts';
 
 const clock = { steady: () => performance.now() };
-const ownBackend = statement('own-backend')`SELECT pg_backend_pid() AS pid`;
-const idleTimeout = statement('idle-timeout')`
+const ownBackend = Statement.for()('own-backend')`SELECT pg_backend_pid() AS pid`;
+const idleTimeout = Statement.for()('idle-timeout')`
   SELECT current_setting('idle_in_transaction_session_timeout') AS timeout`;
-const terminate = statement('terminate')`SELECT pg_terminate_backend(:pid, 5000)`;
+const terminate = Statement.for()('terminate')`SELECT pg_terminate_backend(:pid, 5000)`;
 
 describe('A connection that breaks between two statements of a transaction', () => {
   let testDatabase: Awaited<ReturnType<typeof openTestDatabase>>;

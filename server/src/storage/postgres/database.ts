@@ -5,18 +5,18 @@ import { memoized } from '../../../../runtime/src/pure/memoized.ts';
 import type { StoreWatch } from '../port/store.ts';
 import { WriteHealth } from '../port/write-health.ts';
 import {
+  type BatchableStatement,
   boundValue,
   type CallColumns,
   callsWith,
   callValues,
   longTextCalls,
+  postgresStatement,
   type Sql,
   type Statement,
   sql,
-  statement,
   type Values,
   valueNames,
-  withColumns,
 } from '../sql/sql.ts';
 import type { Transactions, Work } from '../sql/work.ts';
 import { createBatcher } from './batcher.ts';
@@ -52,10 +52,10 @@ const diskErrors = new Set(['53100', '58030', '58P01', 'XX001', 'XX002']);
 const insufficientPrivilege = '42501';
 const readOnlyTransaction = '25006';
 const deadlockDetected = '40P01';
-const readWritable = statement('read-writable')`
+const readWritable = postgresStatement('read-writable')`
   SELECT current_setting('transaction_read_only') = 'off' AS writable FROM store_clock`;
 /** A small write may fit into pages that exist while larger writes fail: this one needs 128 KiB of new space. */
-const takeRoom = statement('take-room')`CREATE TEMPORARY TABLE skein_room ON COMMIT DROP AS
+const takeRoom = postgresStatement('take-room')`CREATE TEMPORARY TABLE skein_room ON COMMIT DROP AS
   SELECT repeat(md5(number::text), 32) AS filler FROM generate_series(1, 128) AS number`;
 
 /** For the driver, which numbers values instead of naming them. */
@@ -63,24 +63,21 @@ export function query(statement: Statement, values: Values = {}, time?: StoreTim
   const { text, names } = numbered(statement);
   const clock = names.includes('clockTime') ? time?.values() : undefined;
   return {
-    name: statement.name,
+    ...(!statement.isRare && { name: statement.name }),
     text,
     values: names.map((name) => boundValue(statement, name, values, clock)),
   };
 }
 
 /** The text with numbered values, and their names in the order of their numbers. */
-const numbered = memoized(({ sql }: Statement) => {
+export const numbered = memoized(({ sql }: Statement) => {
   const names: string[] = [];
-  const withTime = sql
-    .replace(/\bINDEXED BY \w+/g, '')
-    .replace(longTextCalls, '$1')
-    .replace(/(?<!:):now\b/g, now);
-  const text = withTime.replace(valueNames, (_, name: string) => {
+  const named = sql.replace(/\bINDEXED BY \w+/g, '').replace(longTextCalls, '$1');
+  const text = named.replace(/(?<!:):now\b/g, now).replace(valueNames, (_, name: string) => {
     if (!names.includes(name)) names.push(name);
     return `$${names.indexOf(name) + 1}`;
   });
-  return { text, names };
+  return { named, text, names };
 });
 
 /**
@@ -230,11 +227,8 @@ export class Database implements Transactions {
   readonly write = <T>(work: () => Work<T>): Promise<T> => this.#writeInTurn(work);
   readonly writeUnsynced = <T>(work: () => Work<T>): Promise<T> => this.#writeInTurn(work, beginUnsynced);
   readonly writeOne = this.run;
-  readonly readMany = <Row>({ name, sql }: Statement, columns: CallColumns) => {
-    const all = statement(name)`SELECT ordinal, found.* FROM ${callsWith(columns)}
-      CROSS JOIN LATERAL (${withColumns(sql, columns)}) AS found`;
-    return this.batched<Row>(all, columns, { batchesMax: 2 });
-  };
+  readonly readMany = <Row>({ many, columns }: BatchableStatement) =>
+    this.batched<Row>(many, columns, { batchesMax: 2 });
 
   /** Runs work that may wait for locks, with few connections for each owner of the locked rows. */
   inTurn<T>(owner: unknown, waitMs: number, work: () => Promise<T>): Promise<T> {

@@ -2,23 +2,23 @@ import { SearchCache } from '../cache/search-cache.ts';
 import type { Documents, PassageNumber } from '../port/store.ts';
 import { documents, scopedTerms } from '../sql/documents.ts';
 import { corporaOf, outlineDocuments, passageCountOf, passageQuery, readPassages } from '../sql/passages.ts';
-import { callColumns, statement } from '../sql/sql.ts';
+import { callColumns, postgresStatement } from '../sql/sql.ts';
 import { count, method } from '../sql/work.ts';
 import { callsWith, callValues, type Database } from './database.ts';
 import { queryDialect } from './thread-search.ts';
 
-const findHolders = statement('find-holders')`
+const findHolders = postgresStatement('find-holders')`
   SELECT ordinal, passage.number FROM unnest(:queries::text[]) WITH ORDINALITY AS search (query, ordinal)
   CROSS JOIN LATERAL (
     SELECT number FROM passage WHERE organization_id = :organizationId AND terms @@ query::tsquery
       AND document_id <> ALL (ARRAY(
         SELECT id FROM document WHERE organization_id = :organizationId AND state <> 'ready')) LIMIT :limit) AS passage`;
 // An advisory lock, not the organization's row, because creating threads must not wait for it.
-const lockDocuments = statement('lock-documents')`
+const lockDocuments = postgresStatement('lock-documents')`
   SELECT id, pg_advisory_xact_lock(hashtextextended('skein documents ' || id, 0)) FROM organization
   WHERE id = :organizationId`;
 const passageColumns = callColumns({ text: 'heading text terms' });
-const insertPassages = statement('insert-passages')`WITH held AS (
+const insertPassages = postgresStatement('insert-passages')`WITH held AS (
     UPDATE document SET added_at = :now
     WHERE organization_id = :organizationId AND id = :id AND state = 'writing' RETURNING organization_id, id)
   INSERT INTO passage (organization_id, document_id, heading, text, terms)

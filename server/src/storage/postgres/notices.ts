@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Notices, ReplyNotice } from '../port/store.ts';
-import { statement } from '../sql/sql.ts';
+import { postgresStatement } from '../sql/sql.ts';
 import type { Database } from './database.ts';
 import { applicationName, type Servers } from './servers.ts';
 
@@ -12,7 +12,7 @@ const namesPerNotification = 50;
 const idsOfReply = ['organizationId', 'threadId', 'messageId'] as const;
 const reconnectMs = 1_000;
 
-const notify = statement('notify')`SELECT pg_notify(:channel, :payload)`;
+const notify = postgresStatement('notify')`SELECT pg_notify(:channel, :payload)`;
 
 /** A notice is a hint: without a listening connection, or behind a pooler that drops notices, nodes poll. */
 export function postgresNotices({ run }: Database, servers: Servers): Notices & { close(): Promise<void> } {

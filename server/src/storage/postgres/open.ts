@@ -6,7 +6,7 @@ import { purges } from '../sql/purge.ts';
 import { diagnoseReplies, isRunning, isSuspect } from '../sql/replies.ts';
 import { type Removal, retention } from '../sql/retention.ts';
 import { sharedStore } from '../sql/shared-store.ts';
-import { identifier, sql, statement } from '../sql/sql.ts';
+import { identifier, postgresStatement, sql } from '../sql/sql.ts';
 import { postgresAdmissions } from './admissions.ts';
 import { Database, type PoolSettings } from './database.ts';
 import { postgresDocuments } from './documents.ts';
@@ -19,11 +19,12 @@ import { postgresThreadSearch } from './thread-search.ts';
 import { postgresThreads } from './threads.ts';
 import { postgresWalks } from './walks.ts';
 
-const readTime = statement('read-time')`SELECT greatest(latest_at, :now) AS at,
+const readTime = postgresStatement('read-time')`SELECT greatest(latest_at, :now) AS at,
   greatest(0, greatest(latest_at, :clockFloor::bigint) - coalesce(:clockTime::bigint, ${serverTime})) AS "aheadMs"
   FROM store_clock`;
 
 const removal: Removal = {
+  statement: postgresStatement,
   // By ctid, which the same statement has looked up, so that no plan can turn into a scan of the table.
   deleteFirst(table, condition, { skipLocked = false } = {}) {
     const lock = skipLocked ? sql`FOR UPDATE SKIP LOCKED` : sql``;
@@ -89,7 +90,7 @@ export async function openPostgresStore(
   };
 }
 
-const readFacts = statement('diagnose')`
+const readFacts = postgresStatement('diagnose')`
   SELECT current_setting('server_version') AS version, (SELECT version FROM schema_version) AS schema,
     current_setting('synchronous_commit') AS synchronous, ${serverTime} AS clock,
     (SELECT latest_at FROM store_clock) AS latest, (SELECT count(*) FROM message WHERE ${isRunning}) AS replies,

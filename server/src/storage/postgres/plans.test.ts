@@ -17,7 +17,7 @@ import type { RetentionKind } from '../../domain/retention.ts';
 import { ObjectCache } from '../cache/object-cache.ts';
 import type { Store } from '../port/store.ts';
 import { retentionRules } from '../sql/retention.ts';
-import { statement } from '../sql/sql.ts';
+import { Statement } from '../sql/sql.ts';
 import { Database } from './database.ts';
 import { openPostgresStore } from './open.ts';
 import { Servers } from './servers.ts';
@@ -345,7 +345,7 @@ describe('The statements of the PostgreSQL store', () => {
       }
     }
     const plans = await one.run<{ name: string; kept: number }>(
-      statement(
+      Statement.for()(
         'plans',
       )`SELECT name, generic_plans AS kept FROM pg_prepared_statements WHERE name LIKE '%Page %'`,
     );

@@ -21,9 +21,9 @@ import {
   callColumns,
   columnName,
   opaque,
+  postgresStatement,
   type Sql,
   sql,
-  statement,
   withColumns,
 } from '../sql/sql.ts';
 import { replySweep } from '../sql/sweeps.ts';
@@ -72,7 +72,7 @@ const tokenEnd = 2 ** 48 - 1;
 
 const shareColumns = callColumns({ text: 'organizationId', bigint: 'limit' });
 const claims = forQueues(
-  (queue) => statement(`claim-replies-${queue}`)`WITH due AS (
+  (queue) => postgresStatement(`claim-replies-${queue}`)`WITH due AS (
     SELECT ordinal, reply.* FROM ${callsWith(shareColumns)} CROSS JOIN LATERAL (
       SELECT organization_id, thread_id, id, available_at AS waiting_since FROM message
       WHERE organization_id = call.organization_id AND ${queues[queue].isWaiting} AND available_at <= :now AND deadline_at > :now
@@ -91,7 +91,7 @@ const claims = forQueues(
   FROM claimed JOIN thread ON thread.organization_id = claimed.organization_id AND thread.id = claimed.thread_id
   ORDER BY ordinal, waiting_since, claimed.id`,
 );
-const releaseUnconfirmed = statement('release-unconfirmed-claims')`UPDATE message
+const releaseUnconfirmed = postgresStatement('release-unconfirmed-claims')`UPDATE message
   SET held = false, available_at = :now WHERE ${isHeld} AND claim_token = ANY(:tokens::bigint[])`;
 const heldReplies = sql`call JOIN message ON message.organization_id = call.organization_id
       AND message.thread_id = call.thread_id AND message.id = call.message_id
@@ -107,11 +107,11 @@ const renewWith = (lock: Sql) => sql`WITH call AS (
     WHERE message.organization_id = claim.organization_id AND message.thread_id = claim.thread_id
       AND message.id = claim.id
   )`;
-const renew = statement('renew-replies')`${renewWith(sql``)} SELECT id, ${unsynced} FROM claim`;
-const renewUnlocked = statement('renew-unlocked-replies')`
+const renew = postgresStatement('renew-replies')`${renewWith(sql``)} SELECT id, ${unsynced} FROM claim`;
+const renewUnlocked = postgresStatement('renew-unlocked-replies')`
   ${renewWith(sql`SKIP LOCKED`)} SELECT message.id, ${unsynced} FROM ${heldReplies}`;
 const progressColumns = { ...claimColumns, ...callColumns({ text: 'status content steps' }) };
-const recordProgress = statement('record-reply-progress')`
+const recordProgress = postgresStatement('record-reply-progress')`
   ${changeReplies(progressColumns, replyChanges.progress, isClaimed)}
   SELECT ordinal, ${unsynced} FROM changed`;
 const settleColumns = {
@@ -119,13 +119,15 @@ const settleColumns = {
   ...noteColumns,
   ...callColumns({ text: 'sources model failure verdict', boolean: 'unanswered' }),
 };
-const settle = statement('settle-reply')`${changeReplies(settleColumns, replyChanges.settle, isClaimed)},
+const settle = postgresStatement(
+  'settle-reply',
+)`${changeReplies(settleColumns, replyChanges.settle, isClaimed)},
   noted AS (${insertNotes(sql`changed`, sql`completed_at`)}) SELECT ordinal FROM changed`;
 const releaseColumns = {
   ...claimColumns,
   ...callColumns({ bigint: 'attemptsUsed crashesCounted delayMs', text: 'failure' }),
 };
-const release = statement('release-reply')`
+const release = postgresStatement('release-reply')`
   ${changeReplies(releaseColumns, replyChanges.release, isClaimed)} SELECT ordinal FROM changed`;
 const cancelColumns = { ...threadColumns, ...authorityColumns };
 const mayCancel = isGranted({
@@ -133,9 +135,11 @@ const mayCancel = isGranted({
   apiEnabled: sql`(SELECT api_enabled FROM organization WHERE organization.id = call.organization_id)`,
   value: (name) => sql`call.${columnName(name)}`,
 });
-const cancel = statement('cancel-replies')`${changeReplies(cancelColumns, endCancelled, sql`true`, mayCancel)}
+const cancel = postgresStatement(
+  'cancel-replies',
+)`${changeReplies(cancelColumns, endCancelled, sql`true`, mayCancel)}
   SELECT ordinal, reply_id AS id FROM changed`;
-const keepTime = statement('keep-time')`
+const keepTime = postgresStatement('keep-time')`
   UPDATE store_clock SET latest_at = :at::bigint WHERE latest_at < :at::bigint - 1000`;
 
 export function postgresReplies(database: Database, reading: ClockReading): Replies {

@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import pg from 'pg';
+import { uncommittedStatements } from '../../../testing/committed-statements.ts';
 import { describeStore } from '../../../testing/contract/describe-store.ts';
 import type { TestClock } from '../../../testing/contract/fixture.ts';
 import { openTestDatabase, poolSettings } from '../../../testing/contract/postgres-database.ts';
@@ -37,6 +39,9 @@ async function empty(): Promise<void> {
   const copies = tables.map((name) => `INSERT INTO ${name} OVERRIDING SYSTEM VALUE TABLE initial.${name}`);
   await admin.query(`BEGIN; WITH ${removals.join(', ')} SELECT 1; ${copies.join(';')}; COMMIT`);
 }
+
+// Also those that are made later than when the store is opened.
+after(() => assert.deepEqual(uncommittedStatements('postgres'), [], 'run npm run statements'));
 
 describeStore('postgres', () => {
   let emptied: Promise<void> | undefined;

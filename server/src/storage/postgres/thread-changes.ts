@@ -2,17 +2,10 @@ import type { OrganizationId } from '../../domain/id.ts';
 import type { Threads } from '../port/store.ts';
 import { insertNote, noteValues } from '../sql/audit.ts';
 import { authorityValues, isAuthorized, unauthorized } from '../sql/authority.ts';
-import {
-  type Exceeded,
-  exceeded,
-  inheritedCrashes,
-  isRunning,
-  ofLatest,
-  roomValues,
-} from '../sql/replies.ts';
-import { opaque, type Sql, type Statement, sql, statement, type Values } from '../sql/sql.ts';
-import { findThread, isThread, nextVersion } from '../sql/thread-reads.ts';
-import { type Database, isolatedLockMs, setLockTimeout } from './database.ts';
+import { type Exceeded, exceeded, isRunning, roomValues } from '../sql/replies.ts';
+import { postgresStatement, type Sql, type Statement, sql, type Values } from '../sql/sql.ts';
+import { findThread, nextVersion } from '../sql/thread-reads.ts';
+import { type Database, isolatedLockMs } from './database.ts';
 import { isOneGranted } from './grants.ts';
 
 /** For a change that listings show although no thread moves: nodes keep pages until a sequence is raised. */
@@ -34,30 +27,35 @@ export const adjustSizes = (changed: Sql) => sql`
       ON CONFLICT (organization_id, user_id, account_key)
       DO UPDATE SET threads = size.threads + excluded.threads, published = size.published + excluded.published`;
 
-const ofThread = sql`message.organization_id = :organizationId AND message.thread_id = :threadId`;
-
 /** Sizes are read before the locks are taken, so they are valid only if the locked thread has the same version. */
-const addReply = statement('add-reply')`WITH seen AS (
-    SELECT version, user_id, deleted_at FROM thread WHERE ${isThread}
+const addReply = postgresStatement('add-reply')`WITH seen AS (
+    SELECT version, user_id, deleted_at FROM thread
+    WHERE thread.organization_id = :organizationId AND thread.id = :threadId
   ), latest AS (
-    SELECT id, ${isRunning} AS running, ${inheritedCrashes} AS crashes,
-      :replaces::text IS NOT NULL AND :replaces <> ${ofLatest('user', sql`id`, sql`:threadId`)} AS outdated
-    FROM seen JOIN message ON ${ofThread} AND role = 'assistant'
+    SELECT id, ${isRunning} AS running, CASE status WHEN 'completed' THEN 0 ELSE crashes END AS crashes,
+      :replaces::text IS NOT NULL AND :replaces <> (
+        SELECT prompt.id FROM message AS prompt WHERE prompt.organization_id = :organizationId
+          AND prompt.thread_id = :threadId AND prompt.role = 'user'
+        ORDER BY prompt.created_at DESC, prompt.id DESC LIMIT 1) AS outdated
+    FROM seen JOIN message
+      ON message.organization_id = :organizationId AND message.thread_id = :threadId AND role = 'assistant'
     WHERE seen.user_id = :userId AND seen.deleted_at IS NULL
     ORDER BY message.created_at DESC, message.id DESC LIMIT 1
   ), size AS (
-    SELECT ${exceeded} AS exceeded FROM latest JOIN message ON ${ofThread}
+    SELECT ${exceeded} AS exceeded FROM latest JOIN message
+      ON message.organization_id = :organizationId AND message.thread_id = :threadId
   ), tick AS (
     UPDATE organization SET latest_at = greatest(:now, latest_at + 1),
       move_sequence = move_sequence + CASE WHEN :messageId::text IS NULL THEN 0 ELSE 1 END
-    WHERE id = :organizationId AND ${setLockTimeout} <> ''
+    WHERE id = :organizationId AND set_config('lock_timeout', :lockMs::text, true) <> ''
       AND EXISTS (SELECT FROM latest, size WHERE NOT running AND NOT outdated AND exceeded IS NULL)
     RETURNING id AS gate_id, api_enabled, latest_at AS tick_at, move_sequence AS tick_sequence
   ), granted AS (
     SELECT tick.* FROM tick WHERE ${isOneGranted(sql`tick`)}
   ), held_thread AS (
     SELECT version, activity_at, granted.* FROM granted JOIN thread ON organization_id = :organizationId
-      AND thread.id = :threadId AND ${opaque(sql`user_id = :userId AND deleted_at IS NULL`)} FOR UPDATE OF thread
+      AND thread.id = :threadId AND CASE WHEN user_id = :userId AND deleted_at IS NULL THEN true END
+    FOR UPDATE OF thread
   ), same AS (
     SELECT held_thread.* FROM held_thread JOIN seen USING (version)
   ), moved AS (
@@ -74,12 +72,12 @@ const addReply = statement('add-reply')`WITH seen AS (
       latest.crashes, tick_at + :replyDeadlineMs::bigint, :traceId FROM same, latest
   ), superseded AS (
     UPDATE message SET unanswered_at = NULL FROM same, latest
-    WHERE ${ofThread} AND message.id = latest.id AND (:messageId IS NULL OR :replaces IS NOT NULL)
-      AND unanswered_at IS NOT NULL
+    WHERE message.organization_id = :organizationId AND message.thread_id = :threadId AND message.id = latest.id
+      AND (:messageId IS NULL OR :replaces IS NOT NULL) AND unanswered_at IS NOT NULL
   ), changed AS (
     UPDATE thread SET updated_at = CASE WHEN :messageId IS NULL THEN updated_at ELSE tick_at END,
       activity_at = CASE WHEN :messageId IS NULL THEN thread.activity_at ELSE tick_at END, ${nextVersion} FROM same
-    WHERE ${isThread}
+    WHERE thread.organization_id = :organizationId AND thread.id = :threadId
   )
   SELECT running, outdated, exceeded, (SELECT tick_at FROM same) AS at,
     EXISTS (SELECT FROM tick) AND NOT EXISTS (SELECT FROM granted) AS refused
@@ -94,35 +92,48 @@ interface AddedRow extends Exceeded {
   refused: boolean;
 }
 
-/**
- * Changes a thread so that it enters or leaves listings. `sizes` are the columns `threads` and `published` of `adjustSizes`.
- * The organization's row is locked before the thread's, as by creates and renames. If there is nothing to change, it is
- * neither locked nor written, because a write would invalidate the cached listings on every node.
- */
-const relist = (condition: Sql, change: Sql, sizes: Sql) => sql`WITH gate AS (
-    UPDATE organization SET ${invalidateListings} WHERE id = :organizationId AND ${setLockTimeout} <> ''
-      AND EXISTS (SELECT FROM thread WHERE ${isThread} AND ${opaque(condition)})
+// A thread enters or leaves listings. The organization's row is locked before the thread's, as by creates and renames. If there
+// is nothing to change, it is neither locked nor written, because a write would invalidate the cached listings on every node.
+const restore = postgresStatement('restore-thread')`WITH gate AS (
+    UPDATE organization SET ${invalidateListings}
+    WHERE id = :organizationId AND set_config('lock_timeout', :lockMs::text, true) <> '' AND EXISTS (
+      SELECT FROM thread WHERE thread.organization_id = :organizationId AND thread.id = :threadId
+        AND CASE WHEN user_id = :userId AND deleted_at >= :now - :withinMs::bigint THEN true END)
     RETURNING id AS gate_id, api_enabled
   ), granted AS (
     SELECT FROM gate WHERE ${isOneGranted(sql`gate`)}
   ), before AS (
-    SELECT deleted_at FROM granted JOIN thread ON ${isThread} AND ${opaque(condition)} FOR UPDATE OF thread
+    SELECT deleted_at FROM granted JOIN thread ON thread.organization_id = :organizationId AND thread.id = :threadId
+      AND CASE WHEN user_id = :userId AND deleted_at >= :now - :withinMs::bigint THEN true END
+    FOR UPDATE OF thread
   ), changed AS (
-    UPDATE thread SET ${change}, ${nextVersion} FROM before WHERE ${isThread}
-    RETURNING organization_id, user_id, account_id, greatest(:now, before.deleted_at) AS at, ${sizes}
+    UPDATE thread SET deleted_at = NULL, version = greatest(thread.version + 1, :now) FROM before
+    WHERE thread.organization_id = :organizationId AND thread.id = :threadId
+    RETURNING organization_id, user_id, account_id, greatest(:now, before.deleted_at) AS at,
+      1 AS threads, CASE WHEN published THEN 1 ELSE 0 END AS published
   ), sizes AS (${adjustSizes(sql`changed`)}
   ), noted AS (${insertNote(sql`changed`, sql`at`)})
   SELECT at FROM changed`;
-const restore = statement('restore-thread')`${relist(
-  sql`user_id = :userId AND deleted_at >= :now - :withinMs::bigint`,
-  sql`deleted_at = NULL`,
-  sql`1 AS threads, CASE WHEN published THEN 1 ELSE 0 END AS published`,
-)}`;
-const publish = statement('publish-thread')`${relist(
-  sql`deleted_at IS NULL AND published <> :published`,
-  sql`published = :published`,
-  sql`0 AS threads, CASE WHEN published THEN 1 ELSE -1 END AS published`,
-)}`;
+const publish = postgresStatement('publish-thread')`WITH gate AS (
+    UPDATE organization SET ${invalidateListings}
+    WHERE id = :organizationId AND set_config('lock_timeout', :lockMs::text, true) <> '' AND EXISTS (
+      SELECT FROM thread WHERE thread.organization_id = :organizationId AND thread.id = :threadId
+        AND CASE WHEN deleted_at IS NULL AND published <> :published THEN true END)
+    RETURNING id AS gate_id, api_enabled
+  ), granted AS (
+    SELECT FROM gate WHERE ${isOneGranted(sql`gate`)}
+  ), before AS (
+    SELECT deleted_at FROM granted JOIN thread ON thread.organization_id = :organizationId AND thread.id = :threadId
+      AND CASE WHEN deleted_at IS NULL AND published <> :published THEN true END
+    FOR UPDATE OF thread
+  ), changed AS (
+    UPDATE thread SET published = :published, version = greatest(thread.version + 1, :now) FROM before
+    WHERE thread.organization_id = :organizationId AND thread.id = :threadId
+    RETURNING organization_id, user_id, account_id, greatest(:now, before.deleted_at) AS at,
+      0 AS threads, CASE WHEN published THEN 1 ELSE -1 END AS published
+  ), sizes AS (${adjustSizes(sql`changed`)}
+  ), noted AS (${insertNote(sql`changed`, sql`at`)})
+  SELECT at FROM changed`;
 
 /** One statement each, so that the organization's row, which its creates wait for, is not locked during a round trip. */
 export function postgresThreadChanges(

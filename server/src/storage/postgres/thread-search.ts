@@ -1,7 +1,7 @@
 import type { Thread } from '../../domain/thread.ts';
 import type { IndexedThread, ThreadSearch, UnindexedThread } from '../port/store.ts';
 import { isForeignKeyViolation } from '../sql/purge.ts';
-import { opaque, type Sql, sql, statement } from '../sql/sql.ts';
+import { postgresStatement, type Sql, sql } from '../sql/sql.ts';
 import { threadColumns, threadOf } from '../sql/thread-reads.ts';
 import {
   foundValues,
@@ -34,7 +34,7 @@ const rangeDialect: QueryDialect = {
 };
 
 // Materialized, since a plan may repeat a subquery, which would then lock and take more rows than its limit.
-const take = statement('take-unindexed')`WITH due AS MATERIALIZED (
+const take = postgresStatement('take-unindexed')`WITH due AS MATERIALIZED (
     SELECT organization_id, thread_id FROM search_due WHERE taken_until < :now AND organization_id > :after
     ORDER BY organization_id, activity_at, thread_id LIMIT :limit FOR UPDATE SKIP LOCKED
   ), taken AS (
@@ -48,11 +48,11 @@ const take = statement('take-unindexed')`WITH due AS MATERIALIZED (
 const threads = (columns: Sql) =>
   sql`json_to_recordset(:threads) AS new ("organizationId" text, "threadId" text, ${columns})`;
 /** One node at a time adds entries of an organization, and sees the ranges and entries that the others have added. */
-const lockRanges = statement('lock-search-ranges')`
+const lockRanges = postgresStatement('lock-search-ranges')`
   SELECT pg_advisory_xact_lock(hashtextextended('skein search ' || id, 0))
   FROM (SELECT DISTINCT new."organizationId" AS id FROM ${threads(sql`version bigint`)} ORDER BY id) AS organization`;
 /** Opens a range above all entries if the newest one is full, or if there is none. */
-const openRanges = statement('open-search-ranges')`
+const openRanges = postgresStatement('open-search-ranges')`
   INSERT INTO search_range (organization_id, first_at, number)
   SELECT new."organizationId", CASE WHEN number IS NULL THEN 0 ELSE min(new."activityAt") END, coalesce(number + 1, 0)
   FROM ${threads(sql`"activityAt" bigint`)}
@@ -73,7 +73,7 @@ const rangeAt = (organizationId: Sql, activityAt: Sql) => sql`(
     SELECT number, first_at FROM search_range
     WHERE search_range.organization_id = ${organizationId} AND first_at <= ${activityAt}
     ORDER BY first_at DESC LIMIT 1)`;
-const index = statement('index-threads')`
+const index = postgresStatement('index-threads')`
   INSERT INTO thread_search (organization_id, thread_id, activity_at, version, state, line, terms)
   SELECT thread.organization_id, thread.id, new."activityAt", new.version, new.state, new.line,
     array_to_tsvector(string_to_array(replace(new.terms, '#', range.number::text), ' '))
@@ -83,10 +83,10 @@ const index = statement('index-threads')`
   ON CONFLICT (organization_id, thread_id) DO UPDATE SET activity_at = excluded.activity_at,
     version = excluded.version, state = excluded.state, line = excluded.line, terms = excluded.terms
   WHERE thread_search.version <= excluded.version`;
-const removeEntries = statement('remove-from-index')`DELETE FROM thread_search
+const removeEntries = postgresStatement('remove-from-index')`DELETE FROM thread_search
   USING ${threads(sql`stamp bigint`)}
   WHERE thread_search.organization_id = new."organizationId" AND thread_search.thread_id = new."threadId"`;
-const removeDue = statement('remove-indexed')`DELETE FROM search_due
+const removeDue = postgresStatement('remove-indexed')`DELETE FROM search_due
   USING ${threads(sql`stamp bigint`)}
   WHERE search_due.organization_id = new."organizationId" AND search_due.thread_id = new."threadId"
     AND search_due.stamp = new.stamp`;
@@ -97,14 +97,13 @@ const rangeBefore = (activityAt: Sql) => sql`(
         AND activity_at <= ${activityAt} AND activity_at >= :since::bigint
       ORDER BY activity_at DESC, thread_id DESC LIMIT 1
     ) AS newest CROSS JOIN LATERAL ${rangeAt(sql`:organizationId`, sql`newest.activity_at`)} AS range)`;
-/** Used once per scope: in a single condition, PostgreSQL could not skip entries that only have frequent words. */
-const matches = (query: Sql) => sql`terms @@ replace(${query}, '#', range.number::text)::tsquery`;
 /**
  * Searches range after range until the page is full: the index of terms does not know the order of the results, and a search
  * reads and sorts all matches of a range. LATERAL keeps the order, because it allows only nested loops. Only the index of
- * terms may choose the entries: the other conditions are hidden from the planner.
+ * terms may choose the entries: the other conditions are hidden from the planner. The terms are a condition of each scope: in
+ * a single one, PostgreSQL could not skip entries that only have frequent words.
  */
-const search = statement('search-threads')`WITH RECURSIVE range AS (
+const search = postgresStatement('search-threads')`WITH RECURSIVE range AS (
     SELECT * FROM ${rangeBefore(sql`:beforeAt::bigint`)} AS newest
     UNION ALL
     SELECT older.* FROM range CROSS JOIN LATERAL ${rangeBefore(sql`range.first_at - 1`)} AS older
@@ -112,14 +111,15 @@ const search = statement('search-threads')`WITH RECURSIVE range AS (
   SELECT entry.activity_at || ' ' || entry.thread_id AS place, ${threadColumns} FROM range
   CROSS JOIN LATERAL (
     SELECT thread_id, activity_at FROM thread_search
-    WHERE (${matches(sql`:match`)} OR ${matches(sql`:otherMatch`)})
-      AND ${opaque(sql`organization_id = :organizationId AND activity_at >= :since::bigint
-      AND (activity_at, thread_id) < (:beforeAt::bigint, :beforeId::text)`)}
+    WHERE (terms @@ replace(:match, '#', range.number::text)::tsquery
+        OR terms @@ replace(:otherMatch, '#', range.number::text)::tsquery)
+      AND CASE WHEN organization_id = :organizationId AND activity_at >= :since::bigint
+        AND (activity_at, thread_id) < (:beforeAt::bigint, :beforeId::text) THEN true END
     ORDER BY activity_at DESC, thread_id DESC OFFSET 0
   ) AS entry
   CROSS JOIN LATERAL (
     SELECT * FROM thread WHERE thread.organization_id = :organizationId AND thread.id = entry.thread_id
-      AND ${opaque(isFound)} LIMIT 1
+      AND CASE WHEN ${isFound} THEN true END LIMIT 1
   ) AS thread
   LIMIT :limit`;
 

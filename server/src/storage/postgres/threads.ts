@@ -4,11 +4,10 @@ import { memoryOf, type ObjectCache } from '../cache/object-cache.ts';
 import type { Threads, Walks, WholeThread } from '../port/store.ts';
 import { insertNotes, noteColumns, noteValues } from '../sql/audit.ts';
 import { authorityColumns, authorityValues, isAuthorized, unauthorized } from '../sql/authority.ts';
-import { endCancelled, isRunning, messageBytes } from '../sql/replies.ts';
-import { type CallColumns, callColumns, opaque, type Sql, sql, statement } from '../sql/sql.ts';
+import { isRunning, messageBytes } from '../sql/replies.ts';
+import { type CallColumns, callColumns, opaque, postgresStatement, type Sql, sql } from '../sql/sql.ts';
 import {
   messageColumns,
-  nearestThread,
   nextVersion,
   outcomeOfNoWrite,
   readWhole,
@@ -39,12 +38,13 @@ const callCount = sql`cardinality(:threadId::text[])`;
  * The lock of the organization's row serializes its creates. Sequence and time thus grow in the order of commits, which
  * walks rely on, and the second of two creates with the same idempotency key finds nothing left to do.
  */
-const create = statement('create-thread')`WITH call AS (
+const create = postgresStatement('create-thread')`WITH call AS (
     SELECT * FROM ${callsWith(createColumns)}
   ), gate AS (
-    UPDATE organization SET latest_at = ${nextTime}, thread_sequence = thread_sequence + ${callCount}
+    UPDATE organization SET latest_at = ${nextTime}, thread_sequence = thread_sequence + cardinality(:threadId::text[])
     WHERE id = :organizationId
-    RETURNING id AS gate_id, api_enabled, latest_at AS at, thread_sequence - ${callCount} AS sequence_before
+    RETURNING id AS gate_id, api_enabled, latest_at AS at, 
+      thread_sequence - cardinality(:threadId::text[]) AS sequence_before
   ), granted AS (
     SELECT call.*, at, sequence_before + ordinal AS sequence FROM gate JOIN call ON ${isCallGranted}
   ), fresh AS (
@@ -78,24 +78,27 @@ const create = statement('create-thread')`WITH call AS (
 const batchedMessagesMax = 32;
 const batchedBytesMax = 65_536;
 const getColumns = callColumns({ text: 'organizationId threadId userId', bigint: 'knownVersion' });
-const isInThread = sql`message.organization_id = thread.organization_id AND message.thread_id = thread.id`;
 /**
  * Most calls know the thread and get only its version. The messages are one column of JSON, because the driver pays for
  * each column of each row, even for an empty one. LATERAL keeps the planner from reading messages before it knows that
- * the thread may be read and is not the known one.
+ * the thread may be read and is not the known one. As in `nearestThread`, one row is read if there is no such thread, too.
  */
-const get = statement('get-thread')`SELECT ordinal, version, CASE WHEN fits THEN (
+const get = postgresStatement('get-thread')`SELECT ordinal, version, CASE WHEN fits THEN (
     SELECT json_agg(entry ORDER BY "messageCreatedAt", "messageId") FROM (
-      SELECT ${threadColumns}, version, ${messageColumns} FROM message WHERE ${isInThread}) AS entry
+      SELECT ${threadColumns}, version, ${messageColumns} FROM message
+      WHERE message.organization_id = thread.organization_id AND message.thread_id = thread.id) AS entry
     ) END AS rows
   FROM ${callsWith(getColumns)}
-  JOIN LATERAL ${nearestThread(sql`call.organization_id`, sql`call.thread_id`)} AS thread
+  JOIN LATERAL (
+    SELECT * FROM thread WHERE organization_id = call.organization_id AND id >= call.thread_id ORDER BY id LIMIT 1) AS thread
     ON thread.id = call.thread_id
     AND (:anyReader::boolean OR deleted_at IS NULL AND (published OR thread.user_id = call.user_id))
   CROSS JOIN LATERAL (
     SELECT count(*) <= ${batchedMessagesMax}
       AND sum(${messageBytes}) <= least(:bytesMax::bigint, ${batchedBytesMax}) AS fits
-    FROM message WHERE ${isInThread} AND version <> known_version
+    FROM message
+    WHERE message.organization_id = thread.organization_id AND message.thread_id = thread.id
+      AND version <> known_version
   ) AS size`;
 /** A condition for joining a call with its thread: the thread is not deleted, and the person of the call created it. */
 const isOwnThread = (call: Sql) => sql`
@@ -117,7 +120,7 @@ const heldThreads = (columns: CallColumns, change: Sql) => sql`WITH call AS (
 
 const renameColumns = { ...authorityColumns, ...callColumns({ text: 'threadId title' }) };
 const nextMoves = sql`latest_at = greatest(:now, latest_at + 1), move_sequence = move_sequence + ${callCount}`;
-const rename = statement('rename-thread')`${heldThreads(renameColumns, nextMoves)}, moved AS (
+const rename = postgresStatement('rename-thread')`${heldThreads(renameColumns, nextMoves)}, moved AS (
     INSERT INTO thread_move (organization_id, sequence, thread_id, left_activity_at, moved_at)
     SELECT organization_id, last_move - ${callCount} + ordinal, thread_id, activity_at, tick_at FROM held_thread
   )
@@ -127,7 +130,7 @@ const rename = statement('rename-thread')`${heldThreads(renameColumns, nextMoves
 
 const deleteColumns = { ...authorityColumns, ...callColumns({ text: 'threadId' }), ...noteColumns };
 /** The running reply is read before the locks are taken, so it is valid only if the locked thread has the same version. */
-const softDelete = statement('delete-thread')`
+const softDelete = postgresStatement('delete-thread')`
   ${heldThreads(deleteColumns, invalidateListings)}, seen AS (
     SELECT id, version FROM call JOIN thread ON organization_id = :organizationId AND id = thread_id
   ), unchanged AS (
@@ -135,15 +138,16 @@ const softDelete = statement('delete-thread')`
   ), held_reply AS (
     SELECT message.thread_id, message.id FROM unchanged JOIN message
       ON message.organization_id = :organizationId AND message.thread_id = unchanged.thread_id
-      AND ${opaque(isRunning)}
+      AND CASE WHEN ${isRunning} THEN true END
     ORDER BY message.thread_id, message.id FOR UPDATE OF message
   ), deleted AS (
-    UPDATE thread SET deleted_at = greatest(:now, unchanged.activity_at), ${nextVersion} FROM unchanged
+    UPDATE thread SET deleted_at = greatest(:now, unchanged.activity_at), version = greatest(thread.version + 1, :now)
+    FROM unchanged
     WHERE thread.organization_id = :organizationId AND thread.id = unchanged.thread_id
     RETURNING unchanged.*, thread.account_id, thread.deleted_at, -1 AS threads,
       CASE WHEN thread.published THEN -1 ELSE 0 END AS published
   ), cancelled AS (
-    UPDATE message SET ${endCancelled}
+    UPDATE message SET held = false, status = 'cancelled', completed_at = greatest(:now, created_at)
     FROM held_reply WHERE message.organization_id = :organizationId AND message.thread_id = held_reply.thread_id
       AND message.id = held_reply.id
     RETURNING message.thread_id, message.id

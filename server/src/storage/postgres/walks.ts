@@ -12,7 +12,7 @@ import {
 } from '../cache/page-cache.ts';
 import { cut, isExpired, readStart, writeStart } from '../port/listings.ts';
 import type { ListedThread, Listing, Walks } from '../port/store.ts';
-import { callColumns, join, type Sql, sql, statement, withColumns } from '../sql/sql.ts';
+import { callColumns, join, postgresStatement, type Sql, sql, withColumns } from '../sql/sql.ts';
 import { listedColumns, threadOf } from '../sql/thread-reads.ts';
 import { forEachListing, isLater, kindOf, type ListingQuery, laterValues, pageValues } from '../sql/walks.ts';
 import { callsWith, type Database } from './database.ts';
@@ -57,7 +57,7 @@ function queriesOf({ kind, ranges, size, moves }: ListingQuery, rowsMax: number)
   const later = ranges.map((range) => sql`${range} AND ${isLater}`);
   const ofCall = (text: Sql) => withColumns(text, laterColumns);
   return {
-    firstPage: statement(`firstPage ${kind} ${rowsMax}`)`
+    firstPage: postgresStatement(`firstPage ${kind} ${rowsMax}`)`
       SELECT ordinal, ${shownColumns}, organization.thread_sequence AS "lastSequence",
         organization.move_sequence AS "lastMove", size, state, :now AS now
       FROM ${callsWith(pageColumns)} JOIN organization ON organization.id = call.organization_id
@@ -67,7 +67,7 @@ function queriesOf({ kind, ranges, size, moves }: ListingQuery, rowsMax: number)
       LEFT JOIN LATERAL (${ofCall(mergeRanges(ranges, rowsMax))}) AS page ON true
       ORDER BY ordinal, page.activity_at DESC, page.id DESC`,
     // The moves are read down to the end of the page. A page that is not full reaches to the end of the listing.
-    laterPage: statement(`laterPage ${kind} ${rowsMax}`)`
+    laterPage: postgresStatement(`laterPage ${kind} ${rowsMax}`)`
       SELECT ordinal, ${shownColumns}, state, :now AS now
       FROM ${callsWith(laterColumns)} JOIN organization ON organization.id = call.organization_id
       CROSS JOIN ${stateOfListings}

@@ -12,7 +12,7 @@ import { undoMs } from '../../domain/thread.ts';
 import type { Accounts, Membership, Memberships, Person, Session } from '../port/store.ts';
 import { writeNote, writeNotes } from './audit.ts';
 import { accessOf, keyIsLive, lockForSession, unauthorized } from './authority.ts';
-import { callColumns, sql, statement } from './sql.ts';
+import { batchableStatement, callColumns, sql, statement } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
 type MembershipRow = Membership & MembershipFacts;
@@ -20,7 +20,7 @@ type MembershipRow = Membership & MembershipFacts;
 const membershipColumns = sql`member.organization_id AS "organizationId",
   organization.name AS "organizationName", api_enabled AS "apiEnabled", role, service,
   opened_at IS NOT NULL AS accepted, member.password_id AS "acceptedWith"`;
-const listMemberships = statement('list-memberships')`
+const listMemberships = statement('list-memberships', { booleans: ['accepted', 'apiEnabled', 'service'] })`
   SELECT ${membershipColumns} FROM member JOIN organization ON organization.id = organization_id
   WHERE user_id = :userId ORDER BY joined_at, organization_id`;
 
@@ -39,7 +39,7 @@ function toMembership({ organizationId, organizationName, apiEnabled, role }: Me
 const lock = statement('lock-user')`SELECT 1 FROM "user" WHERE id = :userId FOR NO KEY UPDATE`;
 /** A condition on a password: a person can sign in with it. */
 export const isUsed = sql`(proven OR EXISTS (SELECT 1 FROM member WHERE member.password_id = password.id))`;
-const listPasswords = statement('list-passwords')`
+const listPasswords = statement('list-passwords', { booleans: ['proven'] })`
   SELECT id, hash, proven FROM password WHERE user_id = :userId AND ${isUsed} ORDER BY id`;
 export const closeMemberships = statement('close-memberships')`
   UPDATE member SET opened_at = NULL, password_id = NULL
@@ -64,7 +64,7 @@ export const passwordsOf = (userId: UserId): Work<Password[]> => rows<Password>(
 const theirThreads = sql`SELECT 1 FROM listing_size
   WHERE organization_id = :organizationId AND user_id = :userId AND account_key = '' AND threads > 0`;
 export const hasThreads = statement('has-threads')`${theirThreads}`;
-const findInvitee = statement('find-invitee')`
+const findInvitee = statement('find-invitee', { booleans: ['hasKeys', 'hasThreads', 'identityBound'] })`
   SELECT EXISTS (SELECT 1 FROM identity WHERE user_id = :userId) AS "identityBound",
     EXISTS (${theirThreads}) OR EXISTS (SELECT 1 FROM thread WHERE organization_id = :organizationId
       AND user_id = :userId AND deleted_at >= :now - ${undoMs}) AS "hasThreads",
@@ -103,7 +103,7 @@ const accept = statement('accept-membership')`UPDATE member SET opened_at = :now
 const removeInvitation = statement('remove-invitation')`
   DELETE FROM invitation WHERE organization_id = :organizationId AND user_id = :userId`;
 const change = statement('change-password')`UPDATE password SET hash = :next WHERE id = :passwordId`;
-const endCovered = statement('end-sessions')`DELETE FROM session
+const endCovered = statement('end-sessions', { booleans: ['live'] })`DELETE FROM session
   WHERE user_id = :userId AND token_hash <> :keptTokenHash
     AND (CAST(:covered AS text) IS NULL OR password_id = :covered)
   RETURNING expires_at > :now AS live`;
@@ -126,7 +126,9 @@ const insertSession = statement('create-session')`
   SELECT :tokenHash, :userId, :passwordId, at, at + CAST(:firstMs AS bigint), at + CAST(:lifeMs AS bigint)
   FROM (SELECT :now AS at) AS moment RETURNING seen_at AS at`;
 const findColumns = callColumns({ text: 'tokenHash organizationId' });
-const findSession = statement('find-session')`
+const findSession = batchableStatement('find-session', findColumns, {
+  booleans: ['accepted', 'apiEnabled', 'proven', 'service'],
+})`
   SELECT session.user_id AS "userId", email, session.password_id AS "passwordId", proven, seen_at AS "seenAt",
     :now AS now, ${membershipColumns}
   FROM session JOIN "user" ON "user".id = session.user_id
@@ -138,12 +140,14 @@ const touchSession = statement('touch-session')`
   UPDATE session SET seen_at = CASE WHEN seen_at < at THEN at ELSE seen_at END,
     expires_at = CASE WHEN at + CAST(:idleMs AS bigint) < ends_at THEN at + CAST(:idleMs AS bigint) ELSE ends_at END
   FROM (SELECT :now AS at) AS moment WHERE token_hash = :tokenHash AND expires_at > at`;
-const endSession = statement('end-session')`DELETE FROM session WHERE token_hash = :tokenHash
+const endSession = statement('end-session', {
+  booleans: ['live', 'proven'],
+})`DELETE FROM session WHERE token_hash = :tokenHash
   RETURNING user_id AS "userId", password_id AS "passwordId", expires_at > :now AS live,
     (SELECT proven FROM password WHERE password.id = session.password_id) AS proven`;
 
 export function accounts({ read, readMany, write, writeOne }: Transactions): Accounts {
-  const findOne = readMany<SessionRow>(findSession, findColumns);
+  const findOne = readMany<SessionRow>(findSession);
   return {
     findPerson: method(read, function* (email) {
       const found = yield* row<PersonRow>(findByEmail, { email });

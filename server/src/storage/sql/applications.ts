@@ -23,7 +23,7 @@ const list = statement('list-applications')`
   FROM application LEFT JOIN credential_use
     ON credential_use.organization_id = application.organization_id AND credential_id = id
   WHERE application.organization_id = :organizationId ORDER BY created_at, id`;
-const findGrant = statement('find-application-grant')`
+const findGrant = statement('find-application-grant', { booleans: ['apiEnabled'] })`
   SELECT organization_id AS "organizationId", secret_hash AS "secretHash", epoch, api_enabled AS "apiEnabled"
   FROM application JOIN organization ON organization.id = organization_id
   WHERE application.id = :applicationId`;

@@ -12,7 +12,7 @@ export const organizationColumns = sql`id, name, api_enabled AS "apiEnabled", da
   created_at AS "createdAt"`;
 // Changes of settings, members, roles and credentials wait for each other, so that each sees what was committed before it.
 // Of two admins who remove each other at once, the second is no longer an admin. The members are locked after it.
-export const lockOrganization = statement('lock-organization')`
+export const lockOrganization = statement('lock-organization', { booleans: ['apiEnabled'] })`
   SELECT ${organizationColumns} FROM organization WHERE id = :organizationId FOR NO KEY UPDATE`;
 /**
  * The user is locked before their sessions and passwords are read. A password change takes a stronger lock: it either waits,
@@ -20,24 +20,26 @@ export const lockOrganization = statement('lock-organization')`
  */
 export const lockForSession = statement('lock-user-of-session')`
   SELECT 1 FROM "user" WHERE id = :userId FOR SHARE`;
-const holdSession = statement('hold-session')`
+const holdSession = statement('hold-session', { booleans: ['proven'] })`
   SELECT password_id AS "passwordId",
     (SELECT proven FROM password WHERE password.id = session.password_id) AS proven
   FROM session WHERE token_hash = :sessionHash AND user_id = :userId AND expires_at > :now FOR SHARE`;
 // A removal and a change of the role wait for the commit. FOR KEY SHARE would let a change of the role pass.
-const holdMembership = statement('hold-membership')`
+const holdMembership = statement('hold-membership', { booleans: ['accepted', 'service'] })`
   SELECT role, service, opened_at IS NOT NULL AS accepted, password_id AS "acceptedWith" FROM member
   WHERE organization_id = :organizationId AND user_id = :userId FOR SHARE`;
 const selectMember = sql`SELECT service FROM member WHERE organization_id = :organizationId AND user_id = :userId`;
 /** Until the commit, a removal of the member waits, and then also removes what was added for them. */
-export const keepMember = statement('keep-member')`${selectMember} FOR KEY SHARE`;
+export const keepMember = statement('keep-member', { booleans: ['service'] })`${selectMember} FOR KEY SHARE`;
 /** Two writes for one member wait for each other, and the second one sees what the first one has committed. */
-export const lockMember = statement('lock-member')`${selectMember} FOR NO KEY UPDATE`;
-const findGrant = statement('find-key-grant')`
+export const lockMember = statement('lock-member', {
+  booleans: ['service'],
+})`${selectMember} FOR NO KEY UPDATE`;
+const findGrant = statement('find-key-grant', { booleans: ['apiEnabled'] })`
   SELECT organization_id AS "organizationId", api_key.id AS "keyId", user_id AS "userId", api_enabled AS "apiEnabled"
   FROM api_key JOIN organization ON organization.id = organization_id WHERE hash = :hash AND ${keyIsLive}`;
 
-const holdKey = statement('hold-api-key')`
+const holdKey = statement('hold-api-key', { booleans: ['apiEnabled'] })`
   SELECT organization_id AS "organizationId", id AS "keyId", user_id AS "userId",
     (SELECT api_enabled FROM organization WHERE organization.id = organization_id) AS "apiEnabled"
   FROM api_key WHERE hash = :hash AND ${keyIsLive} FOR SHARE`;

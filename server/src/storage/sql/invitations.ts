@@ -35,7 +35,7 @@ const selectInvitation = (more: Sql) => sql`
     by_operator AS "byOperator", resets, ${more}
   FROM invitation JOIN organization ON organization.id = organization_id JOIN "user" ON "user".id = user_id
   WHERE token_hash = :tokenHash`;
-const find = statement('find-invitation')`
+const find = statement('find-invitation', { booleans: ['byOperator', 'resets', 'shownToAdmin'] })`
   ${selectInvitation(sql`NOT by_operator AND mail_state IS NULL AS "shownToAdmin"`)} AND expires_at > :now`;
 const use = statement('use-invitation')`DELETE FROM invitation WHERE token_hash = :tokenHash`;
 const open = statement('open-membership')`UPDATE member SET opened_at = :now, password_id = :passwordId
@@ -67,7 +67,7 @@ const findDue = statement('find-due-mail')`
 const claim = statement('claim-mail')`
   UPDATE invitation SET mail_due_at = :now + CAST(:leaseMs AS bigint), mail_attempts = mail_attempts + 1
   WHERE token_hash = :tokenHash`;
-const readClaimed = statement('read-claimed-mail')`${selectInvitation(
+const readClaimed = statement('read-claimed-mail', { booleans: ['byOperator', 'resets'] })`${selectInvitation(
   sql`token_hash AS "tokenHash", sealed_link AS "sealedLink", expires_at AS "expiresAt", mail_attempts AS attempts`,
 )}`;
 const settle = statement('settle-mail')`

@@ -13,9 +13,13 @@ const insertOrganization = statement('insert-organization')`
   VALUES (:id, :name, :apiEnabled, :dailyQuota, :now)`;
 const update = statement('update-organization')`
   UPDATE organization SET api_enabled = :apiEnabled, daily_quota = :dailyQuota WHERE id = :organizationId`;
-const findByIdOrName = statement('find-organization')`SELECT ${columns} FROM organization
+const findByIdOrName = statement('find-organization', {
+  booleans: ['apiEnabled'],
+})`SELECT ${columns} FROM organization
   WHERE id = :idOrName OR name = :idOrName ORDER BY id = :idOrName DESC LIMIT 2`;
-const listAll = statement('list-organizations')`SELECT ${columns} FROM organization ORDER BY created_at, id`;
+const listAll = statement('list-organizations', {
+  booleans: ['apiEnabled'],
+})`SELECT ${columns} FROM organization ORDER BY created_at, id`;
 
 // `+ 0` keeps SQLite from using the index on `expires_at`, with which it would read every live invitation for each member.
 const selectMember = sql`
@@ -26,9 +30,15 @@ const selectMember = sql`
       WHERE latest.organization_id = member.organization_id AND latest.user_id = member.user_id
         AND latest.expires_at + 0 > :now ORDER BY latest.created_at DESC, requested DESC LIMIT 1)
   WHERE member.organization_id = :organizationId`;
-const findByEmail = statement('find-member')`${selectMember} AND email = :email`;
-const findById = statement('find-member-by-id')`${selectMember} AND member.user_id = :userId`;
-export const listMembers = statement('list-members')`${selectMember} ORDER BY joined_at, member.user_id`;
+const findByEmail = statement('find-member', {
+  booleans: ['opened', 'service'],
+})`${selectMember} AND email = :email`;
+const findById = statement('find-member-by-id', {
+  booleans: ['opened', 'service'],
+})`${selectMember} AND member.user_id = :userId`;
+export const listMembers = statement('list-members', {
+  booleans: ['opened', 'service'],
+})`${selectMember} ORDER BY joined_at, member.user_id`;
 
 const selectCount = statement('count-members')`
   SELECT count(*) AS members FROM member WHERE organization_id = :organizationId`;
@@ -42,7 +52,7 @@ const endSessions = statement('end-sessions-of-returning-person')`DELETE FROM se
 const insert = statement('insert-member')`
   INSERT INTO member (organization_id, user_id, role, service, joined_at)
   VALUES (:organizationId, :userId, :role, :service, :now)`;
-const findWithAdmins = statement('find-member-with-admins')`
+const findWithAdmins = statement('find-member-with-admins', { booleans: ['opened', 'service'] })`
   SELECT user_id AS "userId", role, service, opened_at IS NOT NULL AS opened FROM member
   WHERE organization_id = :organizationId AND (user_id = :userId OR role = 'admin')`;
 const remove = statement('remove-member')`

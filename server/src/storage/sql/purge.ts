@@ -76,9 +76,6 @@ function add(counts: Counts, table: string, rows: number): void {
   if (rows > 0) counts[table] = (counts[table] ?? 0) + rows;
 }
 
-/** Statements that run rarely have no name, so that no connection keeps their plans. */
-const unnamed = statement('');
-
 const findUser = statement('find-user')`SELECT id FROM "user" WHERE email = :email`;
 const belongsElsewhere = sql`EXISTS (
   SELECT 1 FROM member WHERE user_id = :userId AND organization_id <> :organizationId)`;
@@ -108,13 +105,15 @@ const removeComplaints = statement('purge-complaints-of-person')`UPDATE message 
     AND NOT EXISTS (SELECT 1 FROM rating AS other WHERE other.organization_id = message.organization_id
       AND other.thread_id = message.thread_id AND other.message_id = message.id
       AND other.user_id <> :userId AND other.value = 'down')`;
-const peopleOfOrganization = unnamed`SELECT user_id AS id FROM member WHERE organization_id = :organizationId
+const peopleOfOrganization = statement('list-people-to-purge', {
+  isRare: true,
+})`SELECT user_id AS id FROM member WHERE organization_id = :organizationId
   UNION SELECT user_id FROM thread WHERE organization_id = :organizationId
   UNION SELECT user_id FROM api_key WHERE organization_id = :organizationId AND user_id IS NOT NULL
   UNION SELECT created_by FROM api_key WHERE organization_id = :organizationId AND created_by IS NOT NULL`;
-const findKeys = unnamed`SELECT id FROM api_key WHERE ${ofPerson}`;
+const findKeys = statement('list-keys-to-purge', { isRare: true })`SELECT id FROM api_key WHERE ${ofPerson}`;
 const auditRows = 500;
-const readAudit = unnamed`
+const readAudit = statement('list-audit-to-purge', { isRare: true })`
   SELECT at, id, actor_user_id AS "actorUserId", action, subject, detail FROM audit_event
   WHERE organization_id = :organizationId AND (at, id) > (:afterAt, :afterId) ORDER BY at, id LIMIT ${auditRows}`;
 const rewriteAudit = statement('purge-person-from-audit')`
@@ -151,11 +150,11 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
   const removeOf = new Map(
     purgeOrder.map((table) => [
       table,
-      statement(`purge-${table}`)`${removal.deleteFirst(table, inOrganization)}
+      removal.statement(`purge-${table}`)`${removal.deleteFirst(table, inOrganization)}
         RETURNING ${ownersOf[table] ?? sql`NULL AS "userId"`}`,
     ]),
   );
-  const removeRunning = statement('purge-running-replies')`
+  const removeRunning = removal.statement('purge-running-replies')`
     ${removal.deleteFirst('message', sql`${inOrganization} AND ${isRunning}`, { hint: sql`INDEXED BY message_running` })}
     RETURNING 1`;
   const findDeletedThreads = statement('find-deleted-threads-of-user')`SELECT id FROM thread
@@ -261,37 +260,51 @@ function* removeTraces(organizationId: OrganizationId, person: PurgedPerson, rem
   yield* forget(organizationId, person.userId, removed);
 }
 
-function* countForgotten(organizationId: OrganizationId, userId: string, counts: Counts): Work<void> {
-  const values = { organizationId, userId };
-  for (const table of secretsOfPerson)
-    yield* countRows(counts, table, sql`NOT (${belongsElsewhere}) AND ${rowsOfPerson[table]!}`, values);
-  yield* countRows(counts, 'user', sql`NOT (${belongsElsewhere} OR ${hasLeft}) AND id = :userId`, values);
-}
+const counting = (table: string, what: string, condition: Sql) =>
+  [
+    table,
+    statement(`count-${table}-of-${what}`, { isRare: true })`
+      SELECT count(*) AS rows FROM ${identifier(table)} WHERE ${condition}`,
+  ] as const;
+const countEachTable = purgeOrder.map((table) => counting(table, 'organization', inOrganization));
+const countOrganization = counting('organization', 'organization', sql`id = :organizationId`);
+const countEachTrace = tracesOfPerson.map((table) => counting(table, 'person', rowsOfPerson[table]!));
+const countEachSecret = [
+  ...secretsOfPerson.map((table) =>
+    counting(table, 'person', sql`NOT (${belongsElsewhere}) AND ${rowsOfPerson[table]!}`),
+  ),
+  counting('user', 'person', sql`NOT (${belongsElsewhere} OR ${hasLeft}) AND id = :userId`),
+];
 
-function* countRows(counts: Counts, table: string, condition: Sql, values: Values): Work<void> {
-  const select = unnamed`SELECT count(*) AS rows FROM ${identifier(table)} WHERE ${condition}`;
-  add(counts, table, (yield* row<{ rows: number }>(select, values))!.rows);
+function* countRows(
+  counts: Counts,
+  counted: readonly (typeof countEachTrace)[number][],
+  values: Values,
+): Work<void> {
+  for (const [table, select] of counted)
+    add(counts, table, (yield* row<{ rows: number }>(select, values))!.rows);
 }
 
 function* countPurge(organizationId: OrganizationId, person: PurgedPerson | null): Work<PurgeCounts> {
   const counts: Counts = {};
   if (person === null) {
-    for (const table of purgeOrder) yield* countRows(counts, table, inOrganization, { organizationId });
+    yield* countRows(counts, countEachTable, { organizationId });
     const people = yield* rows<{ id: string }>(peopleOfOrganization, { organizationId });
-    for (const { id } of people) yield* countForgotten(organizationId, id, counts);
-    yield* countRows(counts, 'organization', sql`id = :organizationId`, { organizationId });
+    for (const { id: userId } of people)
+      yield* countRows(counts, countEachSecret, { organizationId, userId });
+    yield* countRows(counts, [countOrganization], { organizationId });
     return counts;
   }
   const { userId, mailCounters } = person;
   const values = { organizationId, userId, ...mailCounters };
-  for (const table of tracesOfPerson) yield* countRows(counts, table, rowsOfPerson[table]!, values);
+  yield* countRows(counts, countEachTrace, values);
   let after: LogPosition | null = null;
   do {
     const page: AuditPage = yield* auditOf(organizationId, person, after);
     add(counts, 'audit_event', page.changes.length);
     after = page.next;
   } while (after !== null);
-  yield* countForgotten(organizationId, userId, counts);
+  yield* countRows(counts, countEachSecret, { organizationId, userId });
   return counts;
 }
 

@@ -89,8 +89,9 @@ const findRunning = statement('running-replies')`
 const countUpTo = (index: Sql, condition: Sql) => sql`(SELECT count(*) FROM (
       SELECT 1 FROM message INDEXED BY ${index} WHERE ${condition} LIMIT ${countedMax}) AS counted)`;
 const countQueue = ({ index, isWaiting }: (typeof queues)[ReplyQueue]) => countUpTo(index, isWaiting);
+const countWaiting = sql`least(${countedMax}, ${countQueue(queues.usual)} + ${countQueue(queues.suspects)})`;
 const readBacklog = statement('reply-backlog')`SELECT
-    least(${countedMax}, ${countQueue(queues.usual)} + ${countQueue(queues.suspects)}) AS waiting,
+    ${countWaiting} AS waiting,
     ${countUpTo(sql`message_held`, isHeld)} AS held,
     ${countUpTo(queues.suspects.index, isSuspect)} AS suspects,
     (SELECT :now - created_at FROM (

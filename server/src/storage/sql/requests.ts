@@ -5,7 +5,17 @@ import { traceIdStart, traceStart } from '../../domain/traffic.ts';
 import type { LoggedRequest, PromptLimit, Requests, TrafficCount, UsageCount } from '../port/store.ts';
 import { newest, searchMax } from './audit.ts';
 import { authorized } from './authority.ts';
-import { callColumns, callsWith, callValues, jsonRows, type Sql, sql, statement } from './sql.ts';
+import {
+  callColumns,
+  callsWith,
+  callValues,
+  jsonRows,
+  postgresStatement,
+  type Sql,
+  sql,
+  sqliteStatement,
+  statement,
+} from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
 /** A block has at most this many requests, so that a removal or a page does not take long. */
@@ -71,12 +81,12 @@ function latencyBucket(latencyUs: number): number {
 
 // Rows of an organization that was purged are dropped, without losing those of the others.
 const insert = sql`INSERT INTO request_block (organization_id, at, id, first_at, entries, requests)`;
-const addBlock = statement('add-request-block')`${insert}
+const addBlock = sqliteStatement('add-request-block')`${insert}
   SELECT id, :at, :id, :firstAt, :entries, :requests FROM organization WHERE id = :organizationId
   ON CONFLICT DO NOTHING`;
 const blockColumns = callColumns({ text: 'organizationId id requests', bigint: 'at firstAt entries' });
-/** For PostgreSQL. Lists, because in JSON the long texts would be parsed again for each column. */
-const addBlocks = statement('add-request-blocks')`${insert}
+/** Lists, because in JSON the long texts would be parsed again for each column. */
+const addBlocks = postgresStatement('add-request-blocks')`${insert}
   SELECT organization.id, call.at, call.id, call.first_at, call.entries, call.requests
   FROM ${callsWith(blockColumns)} JOIN organization ON organization.id = call.organization_id
   ON CONFLICT DO NOTHING`;

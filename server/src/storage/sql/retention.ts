@@ -6,7 +6,7 @@ import type { TableName } from '../port/archive.ts';
 import { accountKey } from '../port/listings.ts';
 import type { Retention } from '../port/store.ts';
 import { blocksPerRemoval } from './requests.ts';
-import { identifier, jsonRows, type Sql, sql, statement } from './sql.ts';
+import { identifier, jsonRows, type Sql, type Statement, sql, statement } from './sql.ts';
 import { count, row, rows, run, type Transactions, type Work } from './work.ts';
 
 interface RetentionRule {
@@ -42,6 +42,7 @@ const countMax = 10_000;
 
 /** How a database removes rows for good. */
 export interface Removal {
+  readonly statement: ReturnType<typeof Statement.for>;
   /** The condition may end with an ORDER BY. `skipLocked`: skip rows that are locked. `hint`: for SQLite. */
   deleteFirst(table: TableName, condition: Sql, options?: { skipLocked?: boolean; hint?: Sql }): Sql;
   /** One statement removes at most this many rows. */
@@ -61,6 +62,7 @@ const findPageEnd = statement('find-retention-page')`
 
 /** The statements for rows of one kind. */
 export function retentionStatements(kind: RetentionKind, removal: Removal) {
+  const { statement } = removal;
   const { table, column, unitMs = 1, only = sql`` } = retentionRules[kind];
   const [source, age] = [identifier(table), identifier(column)];
   const belongToOrganizations = kind !== 'sessions';
@@ -95,7 +97,7 @@ export function deadline({ transactionMs }: Removal): () => boolean {
   return () => performance.now() - startedAt > transactionMs;
 }
 
-export function threadStatements({ deleteFirst }: Removal) {
+export function threadStatements({ statement, deleteFirst }: Removal) {
   const ofThread = sql`organization_id = :organizationId AND thread_id = :threadId`;
   return {
     removeMessages: statement('remove-messages-of-thread')`${deleteFirst('message', ofThread)} RETURNING 1`,

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { query } from '../postgres/database.ts';
 import { sqliteText } from '../sqlite/transactions.ts';
-import { identifier, type Sql, sql, statement } from './sql.ts';
+import { identifier, type Sql, Statement, sql } from './sql.ts';
 
 describe('A statement', () => {
   const owned = sql`organization_id = :organizationId AND id = :threadId`;
-  const rename = statement('rename')`
+  const rename = Statement.for()('rename')`
     UPDATE thread SET title = :title, at = :at::bigint WHERE ${owned} AND :title <> ''`;
 
   const values = { organizationId: 'o', threadId: 't', at: 1, title: null, prompt: 'p' };
@@ -30,7 +30,7 @@ describe('A statement', () => {
   });
 
   it('locks rows on PostgreSQL only and names an index for SQLite only', () => {
-    const locked = statement(
+    const locked = Statement.for()(
       'locked',
     )`SELECT 1 FROM thread INDEXED BY thread_own WHERE id = :id FOR NO KEY UPDATE`;
     assert.equal(sqliteText(locked), 'SELECT 1 FROM thread INDEXED BY thread_own WHERE id = :id');
@@ -38,7 +38,7 @@ describe('A statement', () => {
   });
 
   it('uses each database’s function for the greater of two values', () => {
-    const later = statement('later')`SELECT greatest(version + 1, :at)`;
+    const later = Statement.for()('later')`SELECT greatest(version + 1, :at)`;
     assert.equal(sqliteText(later), 'SELECT max(version + 1, :at)');
     assert.equal(query(later, { at: 1 }).text, 'SELECT greatest(version + 1, $1)');
   });

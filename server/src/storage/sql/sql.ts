@@ -69,21 +69,103 @@ export function withColumns(text: Sql, columns: CallColumns): Sql {
   ) as Sql;
 }
 
+export type Dialect = 'sqlite' | 'postgres';
+
+interface StatementOptions<Booleans extends string> {
+  /** Columns of the rows that are booleans. SQLite returns them as 0 or 1. */
+  readonly booleans?: readonly Booleans[];
+  /** Columns that `longText` selects. */
+  readonly longTexts?: readonly string[];
+  /** For a statement that runs rarely: no connection keeps its plan. */
+  readonly isRare?: boolean;
+}
+
 /**
  * A text with a name: each database parses and plans it once per connection. `:now` is the store's time. Shared texts are in
  * the common subset of both dialects, except for row locks at the end (`FOR UPDATE`), which SQLite leaves out, and for hints
  * (`INDEXED BY`), which PostgreSQL leaves out. SQLite's names for `greatest` and `strpos` are `max` and `instr`.
+ *
+ * Its type names the booleans of its rows, so that no row with others can be read with it.
  */
-export interface Statement {
+export class Statement<in Booleans extends string = never> {
   readonly name: string;
   readonly sql: Sql;
+  readonly booleans: readonly string[];
+  readonly longTexts: readonly string[];
+  readonly isRare: boolean;
+  /** How many pieces of SQL meet in the text. */
+  readonly fragmentCount: number;
+  declare private readonly reads: (booleans: Booleans) => void;
+
+  // Only `statement` and its variants can make one, and they add it to the list.
+  private constructor(name: string, sql: Sql, fragmentCount: number, options: StatementOptions<Booleans>) {
+    const { booleans = [], longTexts = [], isRare = false } = options;
+    this.name = name;
+    this.sql = sql;
+    this.fragmentCount = fragmentCount;
+    this.booleans = booleans;
+    this.longTexts = longTexts;
+    this.isRare = isRare;
+  }
+
+  /** Without a dialect, for tests: the statement is not listed. */
+  static for(...dialects: readonly Dialect[]) {
+    return <const Booleans extends string = never>(name: string, options: StatementOptions<Booleans> = {}) =>
+      (strings: TemplateStringsArray, ...pieces: readonly (Sql | number)[]): Statement<Booleans> => {
+        const text = sql(strings, ...pieces);
+        const fragmentCount = pieces.filter((piece) => isFragment(piece)).length;
+        let made: Statement<Booleans> | undefined;
+        for (const dialect of dialects) {
+          const known = statements[dialect].get(name);
+          if (known !== undefined && known.sql !== text) throw new Error(`Two statements are named ${name}.`);
+          made ??=
+            (known as Statement<Booleans> | undefined) ?? new Statement(name, text, fragmentCount, options);
+          statements[dialect].set(name, made);
+        }
+        return made ?? new Statement(name, text, fragmentCount, options);
+      };
+  }
 }
 
+/** The columns of a row that are booleans. */
+export type BooleansOf<Row> = Row extends unknown
+  ? { [Name in keyof Row]-?: Extract<Row[Name], boolean> extends never ? never : Name & string }[keyof Row]
+  : never;
+
+/** The name of a table, a column or a value is none. */
+const isFragment = (piece: Sql | number) => typeof piece === 'string' && !/^"?\w*"?$/.test(piece);
+
+/** Every statement of the process, by name. `statements.test.ts` compares their texts with the committed ones. */
+export const statements: Readonly<Record<Dialect, Map<string, Statement>>> = {
+  sqlite: new Map(),
+  postgres: new Map(),
+};
+
 /** Call it when a module is loaded, so that a store call only binds values. */
-export function statement(name: string) {
-  return (strings: TemplateStringsArray, ...pieces: readonly (Sql | number)[]): Statement => ({
-    name,
-    sql: sql(strings, ...pieces),
+export const statement = Statement.for('sqlite', 'postgres');
+export const sqliteStatement = Statement.for('sqlite');
+export const postgresStatement = Statement.for('postgres');
+
+/** A statement of one call for SQLite, and one of many calls for PostgreSQL. */
+export interface BatchableStatement<in Booleans extends string = never> {
+  readonly one: Statement<Booleans>;
+  readonly many: Statement<Booleans>;
+  readonly columns: CallColumns;
+}
+
+export function batchableStatement<const Booleans extends string = never>(
+  name: string,
+  columns: CallColumns,
+  options: StatementOptions<Booleans> = {},
+) {
+  return (
+    strings: TemplateStringsArray,
+    ...pieces: readonly (Sql | number)[]
+  ): BatchableStatement<Booleans> => ({
+    one: sqliteStatement(name, options)(strings, ...pieces),
+    many: postgresStatement(name, options)`SELECT ordinal, found.* FROM ${callsWith(columns)}
+      CROSS JOIN LATERAL (${withColumns(sql(strings, ...pieces), columns)}) AS found`,
+    columns,
   });
 }
 

@@ -10,7 +10,7 @@ import { count, row, rows, run, type Transactions, type Work } from './work.ts';
 const sweptMax = 500;
 
 // Usually there is nothing to write.
-const findAny = statement('any-replies-to-sweep')`SELECT :now AS at, EXISTS (
+const findAny = statement('any-replies-to-sweep', { booleans: ['found'] })`SELECT :now AS at, EXISTS (
     SELECT 1 FROM message INDEXED BY message_held WHERE ${isHeld} AND available_at <= :now)
   OR EXISTS (
     SELECT 1 FROM message INDEXED BY message_deadline WHERE ${isRunning} AND deadline_at <= :now) AS found`;

@@ -6,7 +6,7 @@ import { accountKey, accountOfKey } from '../port/listings.ts';
 import type { NewThread, Reader, ThreadReads, Threads, Unauthorized, WholeThread } from '../port/store.ts';
 import { isAuthorized, unauthorized } from './authority.ts';
 import { isRunning, messageBytes, ofLatest } from './replies.ts';
-import { callColumns, longText, opaque, type Sql, sql, statement } from './sql.ts';
+import { batchableStatement, callColumns, longText, opaque, type Sql, sql, statement } from './sql.ts';
 import { method, row, rows, type Transactions, type Work } from './work.ts';
 
 /** The columns of a listed thread: `relation` has the names of the table's columns. */
@@ -56,7 +56,7 @@ export const nearestThread = (organizationId: Sql, threadId: Sql) => sql`(SELECT
     WHERE organization_id = ${organizationId} AND id >= ${threadId} ORDER BY id LIMIT 1)`;
 const readableThread = nearestThread(sql`:organizationId`, sql`:threadId`);
 
-const find = statement('find-thread')`
+const find = statement('find-thread', { booleans: ['published'] })`
   SELECT ${threadColumns} FROM thread WHERE ${isThread}`;
 /** One statement, so one snapshot. CROSS JOIN makes SQLite check the condition on the thread before it reads messages. */
 const selectWithMessages = (
@@ -69,35 +69,36 @@ const selectWithMessages = (
 /** Depends on the row of the thread, so that no message of a thread that fails another condition is read. */
 const isSmall = sql`(SELECT sum(${messageBytes}) FROM message AS sized
     WHERE sized.organization_id = thread.organization_id AND sized.thread_id = thread.id) <= :bytesMax`;
-const getAny = statement('get-any-thread')`${selectWithMessages(sql`thread`, sql`true`)}`;
-const getReadable = statement('get-readable-thread')`
+const wholeThreadColumns = { booleans: ['published'], longTexts: ['content'] } as const;
+const getAny = statement('get-any-thread', wholeThreadColumns)`${selectWithMessages(sql`thread`, sql`true`)}`;
+const getReadable = statement('get-readable-thread', wholeThreadColumns)`
   ${selectWithMessages(readableThread, sql`${opaque(isReadable)} AND ${isSmall}`)}`;
 const readerColumns = callColumns({ text: 'organizationId threadId userId' });
-const readVersion = statement('thread-version')`
+const readVersion = batchableStatement('thread-version', readerColumns)`
   SELECT version FROM ${readableThread} AS thread WHERE ${isThread} AND ${opaque(isReadable)}`;
-const findRunning = statement('find-running-reply')`SELECT (
+const findRunning = batchableStatement('find-running-reply', readerColumns)`SELECT (
     SELECT message.id FROM message INDEXED BY message_running
     WHERE message.organization_id = :organizationId AND thread_id = :threadId AND ${isRunning} LIMIT 1) AS running
   FROM ${readableThread} AS thread WHERE ${isThread} AND ${isReadable}`;
 // Finds the latest reply by its id first, so that sorting does not read texts.
-const getHead = statement('get-thread-head')`
+const getHead = statement('get-thread-head', wholeThreadColumns)`
   SELECT ${threadColumns}, version, ${messageColumns}, ${detailColumns}, (
     SELECT count(*) FROM message AS counted
     WHERE counted.organization_id = :organizationId AND counted.thread_id = :threadId) AS "messageCount"
   FROM thread JOIN message ON message.organization_id = :organizationId AND thread_id = :threadId
     AND message.id = ${ofLatest('assistant', sql`id`, sql`:threadId`)}
-  WHERE ${isThread}`;
+  WHERE thread.organization_id = :organizationId AND thread.id = :threadId`;
 // A left join, so that no database reads a message before it knows that it is part of the page.
-const listMessages = statement('list-messages')`WITH part AS MATERIALIZED (
+const listMessages = statement('list-messages', { longTexts: ['content'] })`WITH part AS MATERIALIZED (
     SELECT id, created_at, ${messageBytes} AS bytes FROM message
     WHERE organization_id = :organizationId AND thread_id = :threadId
-    ORDER BY ${inOrderOfCreation} LIMIT :limit OFFSET :skip
+    ORDER BY created_at, id LIMIT :limit OFFSET :skip
   ), sums AS MATERIALIZED (
     SELECT id AS part_id, sum(bytes) OVER (ORDER BY created_at, id) - bytes AS bytes_before FROM part
   )
   SELECT ${messageColumns}, ${detailColumns} FROM sums
     LEFT JOIN message ON organization_id = :organizationId AND thread_id = :threadId AND message.id = part_id
-  WHERE bytes_before < :bytesMax ORDER BY ${inOrderOfCreation}`;
+  WHERE bytes_before < :bytesMax ORDER BY message.created_at, message.id`;
 
 /** Listing accounts skips at most this many accounts without a thread. */
 const emptyAccountsMax = 1_000;
@@ -206,8 +207,8 @@ export function* readWhole(
 }
 
 export function threadReads({ read, readMany }: Transactions): ThreadReads {
-  const findVersion = readMany<{ version: number }>(readVersion, readerColumns);
-  const findRunningOf = readMany<{ running: MessageId | null }>(findRunning, readerColumns);
+  const findVersion = readMany<{ version: number }>(readVersion);
+  const findRunningOf = readMany<{ running: MessageId | null }>(findRunning);
   return {
     findThread: method(read, findThread),
 

@@ -4,10 +4,17 @@ import type { Admission, Admissions, ApiKeys, Applications } from '../port/store
 import { findApplicationGrant } from '../sql/applications.ts';
 import { findKeyGrant } from '../sql/authority.ts';
 import { readQuota } from '../sql/requests.ts';
+import { sqliteStatement } from '../sql/sql.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
-import { workRunner } from './transactions.ts';
+import { positioned, sqliteText, workRunner } from './transactions.ts';
 import type { WatchedCache } from './watched-cache.ts';
+
+const findEndless = sqliteStatement('find-endless-key')`
+  SELECT 1 FROM api_key WHERE hash = :hash AND revoked_at IS NULL`;
+const addToQuota = sqliteStatement('add-to-quota')`
+  INSERT INTO quota_use (organization_id, day, used) VALUES (:organizationId, :day, :granted)
+  ON CONFLICT DO UPDATE SET used = used + excluded.used`;
 
 /** A request to be admitted. `findOwner` returns undefined if the credential is not valid. */
 interface Arrival {
@@ -36,17 +43,14 @@ export function sqliteAdmissions(
   commits: CommitQueue,
   cache: WatchedCache,
 ): Admissions & Pick<ApiKeys & Applications, 'findKeyGrant' | 'findApplicationGrant'> {
-  const isEndless = database.prepare('SELECT 1 FROM api_key WHERE hash = ? AND revoked_at IS NULL');
+  const isEndless = database.prepare<[string]>(positioned(findEndless).text);
   const runWork = workRunner(database, commits);
   // A key that was rotated ends by the clock, without a write.
   const mayKeep = (hash: string) => isEndless.get(hash) !== undefined;
   const keys = grantReader(cache, (hash) => runWork(findKeyGrant(hash)), mayKeep);
   const applications = grantReader(cache, (id) => runWork(findApplicationGrant(id)));
-  const readUse = database.prepare<[object], { used: number; limit: number }>(readQuota.sql);
-  const addUse = database.prepare(
-    `INSERT INTO quota_use (organization_id, day, used) VALUES (@organizationId, @day, @granted)
-     ON CONFLICT DO UPDATE SET used = used + excluded.used`,
-  );
+  const readUse = database.prepare<[object], { used: number; limit: number }>(sqliteText(readQuota));
+  const addUse = database.prepare<[object]>(sqliteText(addToQuota));
   let waiting: Batch | undefined;
 
   /** Reads each organization's count once in a transaction. */

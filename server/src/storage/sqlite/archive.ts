@@ -11,6 +11,7 @@ import {
   unfinishedCopyTable,
   type Value,
 } from '../port/archive.ts';
+import { identifier, join, type Sql, sql, sqliteStatement } from '../sql/sql.ts';
 import { type Database, isUnfinished, openDatabase } from './database.ts';
 
 /** PostgreSQL stores these per organization; here they are values of the whole store. */
@@ -20,6 +21,34 @@ const expressions = {
   'organization.move_sequence': '(SELECT move_sequence FROM store_clock)',
 };
 const derived = new Set(Object.keys(expressions));
+
+const keptColumns = ({ name, columns }: Pick<ArchiveTable, 'name' | 'columns'>) =>
+  Object.keys(columns).filter((column) => !derived.has(`${name}.${column}`));
+const insertTerms = sqliteStatement('write passage_term')`
+  INSERT INTO passage_term (rowid, terms) VALUES (:number, :terms)`;
+const reads = new Map(
+  archiveTables.map((table) => [
+    table,
+    sqliteStatement(`read ${table.name}`)`${readText(table, expressions) as Sql}`,
+  ]),
+);
+const counts = new Map(
+  archiveTables.map(({ name }) => [
+    name,
+    sqliteStatement(`count ${name}`)`SELECT count(*) FROM ${identifier(name)}`,
+  ]),
+);
+const insertions = new Map(
+  archiveTables.map((table) => {
+    const kept = keptColumns(table);
+    const values = kept.map((column) => `:${column}` as Sql);
+    return [
+      table.name,
+      sqliteStatement(`write ${table.name}`)`INSERT INTO ${identifier(table.name)}
+        (${join(kept.map(identifier), sql`, `)}) VALUES (${join(values, sql`, `)})`,
+    ];
+  }),
+);
 
 /** All reads see one snapshot, and no other process can open the store until it is closed. */
 export function openSqliteSource(file: string): Archive {
@@ -32,7 +61,7 @@ export function openSqliteSource(file: string): Archive {
 export function openSqliteTarget(file: string): ArchiveTarget {
   const database = openAlone(file, { unfinished: true });
   const insertInto = memoized((table: ArchiveTable) => prepareInsert(database, table));
-  const insertTerms = database.prepare('INSERT INTO passage_term (rowid, terms) VALUES (@number, @terms)');
+  const insertTermsOf = database.prepare(insertTerms.sql);
 
   return {
     ...reader(database),
@@ -51,7 +80,7 @@ export function openSqliteTarget(file: string): ArchiveTarget {
         const insert = insertInto(table);
         for (const row of rows) insert(row);
         if (terms === undefined) return;
-        for (const [index, { number }] of rows.entries()) insertTerms.run({ number, terms: terms[index] });
+        for (const [index, { number }] of rows.entries()) insertTermsOf.run({ number, terms: terms[index] });
         // Automatic merges are off: see documents.ts.
         database.exec("INSERT INTO passage_term (passage_term, rank) VALUES ('merge', 500)");
       })(),
@@ -82,11 +111,11 @@ function openAlone(file: string, options: Parameters<typeof openDatabase>[1]): D
 
 function reader(database: Database): Archive {
   const readFrom = memoized((table: ArchiveTable) =>
-    database.prepare<[Row], Record<string, Value>>(readText(table, expressions)),
+    database.prepare<[Row], Record<string, Value>>(reads.get(table)!.sql),
   );
   return {
     threadNumbers: 'store',
-    count: async ({ name }) => database.prepare<[], number>(`SELECT count(*) FROM "${name}"`).pluck().get()!,
+    count: async ({ name }) => database.prepare<[], number>(counts.get(name)!.sql).pluck().get()!,
     async read(table, after, limit) {
       const rows = readFrom(table).all({ ...after, limit });
       for (const row of rows)
@@ -102,11 +131,8 @@ function reader(database: Database): Archive {
 }
 
 function prepareInsert(database: Database, { name, columns }: ArchiveTable) {
-  const kept = Object.keys(columns).filter((column) => !derived.has(`${name}.${column}`));
-  const insert = database.prepare(
-    `INSERT INTO "${name}" (${kept.map((column) => `"${column}"`).join(', ')})
-     VALUES (${kept.map((column) => `:${column}`).join(', ')})`,
-  );
+  const kept = keptColumns({ name, columns });
+  const insert = database.prepare(insertions.get(name)!.sql);
   const stored = (value: Value | undefined) => (typeof value === 'boolean' ? Number(value) : value);
   return (row: Row) => insert.run(Object.fromEntries(kept.map((column) => [column, stored(row[column])])));
 }

@@ -24,7 +24,7 @@ import { retentionStatements, threadStatements } from '../sql/retention.ts';
 import { copySqliteFile, type Database, openDatabase } from './database.ts';
 import { sqliteRemoval } from './purge.ts';
 import { sqliteText } from './transactions.ts';
-import { listingTexts } from './walks.ts';
+import { listings } from './walks.ts';
 
 /** How SQLite would run the statement, step by step. */
 function planOf(database: Database, sql: string): string[] {
@@ -152,7 +152,7 @@ describe('The SQLite database', () => {
     const database = openDatabase(join(folder, 'plans.db'));
     const names = ['thread_own', 'thread_own_account', 'thread_published', 'thread_published_account'];
     const used = new Set<string>();
-    for (const sql of Object.values(listingTexts()).flatMap((texts) => Object.values(texts))) {
+    for (const { sql } of Object.values(listings).flatMap((texts) => Object.values(texts))) {
       for (const detail of planOf(database, sql)) {
         assert.doesNotMatch(detail, /SCAN (thread|thread_move|message)\b/, sql);
         assert.doesNotMatch(detail, /TEMP B-TREE/, sql);

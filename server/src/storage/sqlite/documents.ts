@@ -4,7 +4,7 @@ import { SearchCache } from '../cache/search-cache.ts';
 import type { Documents, PassageNumber } from '../port/store.ts';
 import { documents, type PassageIndex, scopedTerms } from '../sql/documents.ts';
 import { corporaOf, outlineDocuments, passageCountOf, passageQuery, readPassages } from '../sql/passages.ts';
-import { statement } from '../sql/sql.ts';
+import { sqliteStatement } from '../sql/sql.ts';
 import { count, run, type Transactions } from '../sql/work.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { atEndOfTurn, type Database } from './database.ts';
@@ -30,22 +30,19 @@ export function openPassages(file: string): Passages {
   return sqlitePassages(database, transactionOfTurn(database), new SearchCache());
 }
 
+const findHolders = sqliteStatement('find-holders')`
+  SELECT rowid FROM passage_term WHERE passage_term MATCH :anyCorpus LIMIT :limit + 0`;
+const listHidden = sqliteStatement('list-hidden-passages')`
+  SELECT number FROM passage WHERE organization_id = :organizationId AND document_id IN (
+    SELECT id FROM document WHERE organization_id = :organizationId AND state <> 'ready')`;
+
 type InTransaction = <T>(search: () => T) => T;
 
 /** A call is one transaction, or part of its turn's; either way SQLite locks the file once, not per term. */
 function sqlitePassages(database: Database, inTransaction: InTransaction, cache: SearchCache): Passages {
   const runWork = workRunner(database, { now: Date.now });
-  const holdersOf = database
-    .prepare<[object], PassageNumber>(
-      'SELECT rowid FROM passage_term WHERE passage_term MATCH @anyCorpus LIMIT @limit + 0',
-    )
-    .pluck();
-  const hiddenNumbers = database
-    .prepare<[object], PassageNumber>(
-      `SELECT number FROM passage WHERE organization_id = @organizationId AND document_id IN (
-         SELECT id FROM document WHERE organization_id = @organizationId AND state <> 'ready')`,
-    )
-    .pluck();
+  const holdersOf = database.prepare<[object], PassageNumber>(findHolders.sql).pluck();
+  const hiddenNumbers = database.prepare<[object], PassageNumber>(listHidden.sql).pluck();
 
   return {
     // Not cached: example questions are added to a document that is ready.
@@ -81,14 +78,16 @@ function sqlitePassages(database: Database, inTransaction: InTransaction, cache:
   };
 }
 
-const lockDocuments = statement('lock-documents')`SELECT id FROM organization WHERE id = :organizationId`;
-const touchDocument = statement('touch-document')`
+const lockDocuments = sqliteStatement(
+  'lock-documents',
+)`SELECT id FROM organization WHERE id = :organizationId`;
+const touchDocument = sqliteStatement('touch-document')`
   UPDATE document SET added_at = :now WHERE organization_id = :organizationId AND id = :id AND state = 'writing'
   RETURNING id`;
-const insertPassage = statement('insert-passage')`
+const insertPassage = sqliteStatement('insert-passage')`
   INSERT INTO passage (organization_id, document_id, heading, text) VALUES (:organizationId, :id, :heading, :text)`;
 // Of the passage that was just inserted. To return its number would take longer than to insert it.
-const insertTerms = statement('insert-terms')`
+const insertTerms = sqliteStatement('insert-terms')`
   INSERT INTO passage_term (rowid, terms) VALUES (last_insert_rowid(), :terms)`;
 
 export function sqlitePassageIndex(database: Database, commits: CommitQueue): PassageIndex {

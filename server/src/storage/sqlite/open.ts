@@ -7,6 +7,7 @@ import { WriteHealth } from '../port/write-health.ts';
 import { diagnoseReplies, isRunning, isSuspect } from '../sql/replies.ts';
 import { retention } from '../sql/retention.ts';
 import { sharedStore } from '../sql/shared-store.ts';
+import { type Statement, sqliteStatement } from '../sql/sql.ts';
 import { sqliteAdmissions } from './admissions.ts';
 import { createCheckpoints } from './checkpoints.ts';
 import { CommitQueue } from './commit-queue.ts';
@@ -17,7 +18,7 @@ import { createWorkerLock } from './locks.ts';
 import { sqlitePurges, sqliteRemoval } from './purge.ts';
 import { sqliteReplies } from './replies.ts';
 import { createReadThreads } from './store-thread.ts';
-import { type MachineClock, machineClock } from './store-time.ts';
+import { type MachineClock, machineClock, readLatest } from './store-time.ts';
 import { syncedReads } from './synced-reads.ts';
 import { sqliteThreadSearch } from './thread-search.ts';
 import { sqliteThreads } from './threads.ts';
@@ -46,7 +47,7 @@ export function openSqliteStore(
   const cache = new WatchedCache(database, cacheBytes);
   const workerLock = createWorkerLock(file);
   const reads = createReadThreads(file);
-  const ping = database.prepare('SELECT latest_at FROM store_clock');
+  const ping = database.prepare(readLatest.sql);
 
   const transactions = sqliteTransactions(database, commits);
 
@@ -115,8 +116,13 @@ function openJournal(file: string) {
   }
 }
 
+const countRunning = sqliteStatement(
+  'count-running-replies',
+)`SELECT count(*) FROM message WHERE ${isRunning}`;
+const countSuspects = sqliteStatement('count-suspects')`SELECT count(*) FROM message WHERE ${isSuspect}`;
+
 function diagnose(database: Database, wallClock: () => number): Diagnosis[] {
-  const first = (sql: string) => database.prepare<[], number>(sql).pluck().get() ?? 0;
+  const first = ({ sql }: Statement) => database.prepare<[], number>(sql).pluck().get() ?? 0;
   const pragma = (name: string) => String(database.pragma(name, { simple: true }));
   const checks: Readonly<Record<string, () => Omit<Diagnosis, 'check'>>> = {
     store() {
@@ -132,12 +138,8 @@ function diagnose(database: Database, wallClock: () => number): Diagnosis[] {
         ? { ok: true, detail: 'no damage found' }
         : { ok: false, detail: `damaged (${result}, ${broken} broken references): restore a backup` };
     },
-    clock: () => diagnoseClock(first('SELECT latest_at FROM store_clock') - wallClock(), 'correct it'),
-    replies: () =>
-      diagnoseReplies(
-        first(`SELECT count(*) FROM message WHERE ${isRunning}`),
-        first(`SELECT count(*) FROM message WHERE ${isSuspect}`),
-      ),
+    clock: () => diagnoseClock(first(readLatest) - wallClock(), 'correct it'),
+    replies: () => diagnoseReplies(first(countRunning), first(countSuspects)),
   };
   return Object.entries(checks).map(([check, look]) => {
     try {

@@ -3,7 +3,7 @@ import { archiveTable } from '../port/archive.ts';
 import type { Purges } from '../port/store.ts';
 import { purges } from '../sql/purge.ts';
 import type { Removal } from '../sql/retention.ts';
-import { identifier, join, sql } from '../sql/sql.ts';
+import { identifier, join, sql, sqliteStatement } from '../sql/sql.ts';
 import type { Transactions } from '../sql/work.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { Database } from './database.ts';
@@ -12,6 +12,7 @@ import { pagesPerMergeStep, prepareMergeStep } from './thread-search.ts';
 const emptyEveryMs = 50;
 
 export const sqliteRemoval: Removal = {
+  statement: sqliteStatement,
   // `+ 0` as in walks.ts: with a bare parameter the statement would be compiled again at every call.
   deleteFirst(table, condition, { hint = sql`` } = {}) {
     const keys = join(archiveTable(table).key.map(identifier), sql`, `);

@@ -10,7 +10,7 @@ import {
   replyReads,
   resultValues,
 } from '../sql/replies.ts';
-import { type Statement, sql, statement, type Values } from '../sql/sql.ts';
+import { type Statement, sql, sqliteStatement, type Values } from '../sql/sql.ts';
 import { endLeases, replySweep } from '../sql/sweeps.ts';
 import { count, method, rows, run, type Transactions, type Work } from '../sql/work.ts';
 import type { CommitQueue } from './commit-queue.ts';
@@ -24,7 +24,7 @@ const isClaimed = sql`${isReply} AND claim_token = :token AND ${isHeld}`;
 
 // `+ 0` as in walks.ts: with a bare parameter the query would be compiled again at every call.
 const findDue = forQueues(
-  (queue) => statement(`due-replies-${queue}`)`
+  (queue) => sqliteStatement(`due-replies-${queue}`)`
   SELECT reply.organization_id AS "organizationId", thread_id AS "threadId", reply.id AS "messageId",
     claim_token + 1 AS token, attempts, deadline_at - :now AS "remainingMs", trace_id AS "traceId",
     account_id AS "accountId"
@@ -33,15 +33,15 @@ const findDue = forQueues(
   WHERE ${queues[queue].isWaiting} AND reply.organization_id = :organizationId AND available_at <= :now AND deadline_at > :now
   ORDER BY available_at, reply.id LIMIT :limit + 0`,
 );
-const claim = statement('claim-reply')`
+const claim = sqliteStatement('claim-reply')`
   UPDATE message SET held = 1, claim_token = :token, available_at = :now + :leaseMs WHERE ${isReply}`;
-const renew = statement('renew-reply')`
+const renew = sqliteStatement('renew-reply')`
   UPDATE message SET available_at = :now + :leaseMs WHERE ${isClaimed} RETURNING id`;
-const recordProgress = statement('record-reply-progress')`
+const recordProgress = sqliteStatement('record-reply-progress')`
   UPDATE message SET ${replyChanges.progress} WHERE ${isClaimed} RETURNING id`;
-const settle = statement('settle-reply')`
+const settle = sqliteStatement('settle-reply')`
   UPDATE message SET ${replyChanges.settle} WHERE ${isClaimed} RETURNING id`;
-const release = statement('release-reply')`
+const release = sqliteStatement('release-reply')`
   UPDATE message SET ${replyChanges.release} WHERE ${isClaimed} RETURNING id`;
 
 /** Returns whether the claim was still valid and the change was written. */

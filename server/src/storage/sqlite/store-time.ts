@@ -1,3 +1,4 @@
+import { sqliteStatement } from '../sql/sql.ts';
 import type { Database } from './database.ts';
 
 /** The store's time within one commit. It never runs backwards, whatever happens to the machine's clock. */
@@ -18,6 +19,9 @@ export interface MachineClock {
 
 export const machineClock: MachineClock = { wall: Date.now, steady: () => performance.now() };
 
+export const readLatest = sqliteStatement('read-latest-time')`SELECT latest_at FROM store_clock`;
+const keepLatest = sqliteStatement('keep-latest-time')`UPDATE store_clock SET latest_at = :latestAt`;
+
 /** The store's time: the machine's, but never earlier than what was committed. The database keeps the latest one. */
 export class StoreTime implements CommitClock {
   readonly #machine: MachineClock;
@@ -32,8 +36,8 @@ export class StoreTime implements CommitClock {
   constructor(database: Database, machine: MachineClock) {
     this.#machine = machine;
     this.#seen = { committed: 0, steadyMs: machine.steady() };
-    this.#readLatest = database.prepare<[], number>('SELECT latest_at FROM store_clock').pluck();
-    this.#keepLatest = database.prepare<[number]>('UPDATE store_clock SET latest_at = ?');
+    this.#readLatest = database.prepare<[], number>(readLatest.sql).pluck();
+    this.#keepLatest = database.prepare<[object]>(keepLatest.sql);
   }
 
   /** For a read: unlike `now`, it gives out no time that a commit would have to keep. */
@@ -66,7 +70,7 @@ export class StoreTime implements CommitClock {
 
   /** Stores the latest time of a commit, as a part of it. */
   keep(): void {
-    if (this.#latest !== undefined) this.#keepLatest.run(this.#latest);
+    if (this.#latest !== undefined) this.#keepLatest.run({ latestAt: this.#latest });
   }
 
   committed(): void {

@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
+import { uncommittedStatements } from '../../../testing/committed-statements.ts';
 import { describeStore } from '../../../testing/contract/describe-store.ts';
 import { TestClock } from '../../../testing/contract/fixture.ts';
 import { openSqliteStore } from './open.ts';
@@ -14,6 +16,9 @@ const template = join(folder, 'template.db');
 await openSqliteStore(template, new TestClock()).close();
 
 let files = 0;
+// Also those that are made later than when the store is opened.
+after(() => assert.deepEqual(uncommittedStatements('sqlite'), [], 'run npm run statements'));
+
 describeStore('sqlite', () => {
   files += 1;
   const file = join(folder, `${files}.db`);

@@ -15,7 +15,7 @@ import {
   ofLatest,
   roomValues,
 } from '../sql/replies.ts';
-import { sql, statement } from '../sql/sql.ts';
+import { sql, sqliteStatement } from '../sql/sql.ts';
 import { findThread, isThread, nextVersion, threadColumns } from '../sql/thread-reads.ts';
 import { row, rows, run, type Transactions, type Work } from '../sql/work.ts';
 
@@ -23,12 +23,12 @@ type ThreadIds = { readonly organizationId: OrganizationId; readonly threadId: T
 
 const ofThread = sql`organization_id = :organizationId AND thread_id = :threadId`;
 
-const raise = statement('raise-version')`UPDATE thread SET ${nextVersion} WHERE ${isThread}`;
+const raise = sqliteStatement('raise-version')`UPDATE thread SET ${nextVersion} WHERE ${isThread}`;
 
 /** For every change that a reader can see. */
 export const raiseVersion = (ids: ThreadIds): Work<void> => run(raise, { ...ids });
 
-const adjust = statement('adjust-listing-size')`
+const adjust = sqliteStatement('adjust-listing-size')`
   INSERT INTO listing_size (organization_id, user_id, account_key, threads, published)
   VALUES (:organizationId, :user, :account, :threads, :published)
   ON CONFLICT (organization_id, user_id, account_key) DO UPDATE
@@ -46,7 +46,7 @@ export function* adjustSizes(
   }
 }
 
-const insertMove = statement('insert-move')`
+const insertMove = sqliteStatement('insert-move')`
   INSERT INTO thread_move (organization_id, sequence, thread_id, left_activity_at, moved_at)
   VALUES (:organizationId, :move, :threadId, :leftActivityAt, :at)`;
 
@@ -56,10 +56,10 @@ export function* recordMove(thread: Thread, tick: Tick): Work<void> {
   yield* run(insertMove, { ...tick, organizationId, threadId, leftActivityAt: updatedAt ?? createdAt });
 }
 
-const insertPrompt = statement('insert-prompt')`
+const insertPrompt = sqliteStatement('insert-prompt')`
   INSERT INTO message (organization_id, thread_id, id, role, content, created_at, replaces)
   VALUES (:organizationId, :threadId, :messageId, 'user', :content, :at, :replaces)`;
-const insertReply = statement('insert-reply')`
+const insertReply = sqliteStatement('insert-reply')`
   INSERT INTO message (organization_id, thread_id, id, role, content, created_at, status, steps,
     held, claim_token, available_at, attempts, crashes, deadline_at, trace_id)
   VALUES (:organizationId, :threadId, :replyId, 'assistant', '', :at, 'in_progress', '[]',
@@ -77,7 +77,7 @@ export function* insertMessages(
   yield* run(insertReply, { ...ids, ...times, replyId, traceId, held: claim !== undefined, token, crashes });
 }
 
-const cancel = statement('cancel-replies')`UPDATE message INDEXED BY message_running
+const cancel = sqliteStatement('cancel-replies')`UPDATE message INDEXED BY message_running
   SET ${endCancelled}
   WHERE ${ofThread} AND ${isRunning} RETURNING id`;
 
@@ -86,7 +86,7 @@ export function* cancelRunning(ids: ThreadIds): Work<MessageId[]> {
   return (yield* rows<{ id: MessageId }>(cancel, { ...ids })).map(({ id }) => id);
 }
 
-const tick = statement('tick')`
+const tick = sqliteStatement('tick')`
   UPDATE store_clock SET move_sequence = move_sequence + :moves RETURNING :later AS at, move_sequence AS move`;
 
 type Tick = { readonly at: number; readonly move: number };
@@ -96,21 +96,25 @@ export function* takeTick(moves: number, previousAt: number): Work<Tick> {
   return (yield* row<Tick>(tick, { moves, previousAt }))!;
 }
 
-const restore = statement('restore-thread')`UPDATE thread SET deleted_at = NULL, ${nextVersion}
+const restore = sqliteStatement('restore-thread', {
+  booleans: ['published'],
+})`UPDATE thread SET deleted_at = NULL, ${nextVersion}
   WHERE ${isThread} AND user_id = :userId AND deleted_at >= :now - :withinMs RETURNING ${threadColumns}`;
-const publish = statement('publish-thread')`UPDATE thread SET published = :published, ${nextVersion}
+const publish = sqliteStatement('publish-thread', {
+  booleans: ['published'],
+})`UPDATE thread SET published = :published, ${nextVersion}
   WHERE ${isThread} AND deleted_at IS NULL AND published <> :published RETURNING ${threadColumns}`;
-const findLatest = statement('find-latest-reply')`
+const findLatest = sqliteStatement('find-latest-reply')`
   SELECT id, created_at AS "createdAt", status, ${inheritedCrashes} AS crashes FROM message WHERE ${ofThread} AND role = 'assistant'
   ORDER BY created_at DESC, id DESC LIMIT 1`;
-const findLastPrompt = statement(
+const findLastPrompt = sqliteStatement(
   'find-last-prompt',
 )`SELECT ${ofLatest('user', sql`id`, sql`:threadId`)} AS id`;
-const readSize = statement('read-thread-size')`
+const readSize = sqliteStatement('read-thread-size')`
   SELECT ${exceeded} AS exceeded FROM message WHERE ${ofThread}`;
-const supersede = statement('supersede-reply')`
+const supersede = sqliteStatement('supersede-reply')`
   UPDATE message SET unanswered_at = NULL WHERE ${ofThread} AND id = :id AND unanswered_at IS NOT NULL`;
-const touch = statement('touch-thread')`
+const touch = sqliteStatement('touch-thread')`
   UPDATE thread SET updated_at = :at, activity_at = :at, ${nextVersion} WHERE ${isThread}`;
 
 type LatestReply = Pick<AssistantMessage, 'id' | 'createdAt' | 'status'> & { readonly crashes: number };

@@ -1,5 +1,5 @@
 import type { IndexedThread, ThreadSearch, UnindexedThread } from '../port/store.ts';
-import { sql, statement } from '../sql/sql.ts';
+import { sql, sqliteStatement } from '../sql/sql.ts';
 import { isThread, threadColumns } from '../sql/thread-reads.ts';
 import {
   foundValues,
@@ -31,26 +31,30 @@ export const queryDialect: QueryDialect = {
 };
 
 // CROSS JOIN, so that the index is read in its order, and no further than the page needs.
-const searchText = `SELECT ${threadColumns}, thread_term.rowid FROM thread_term
+const search = sqliteStatement('search-threads')`SELECT ${threadColumns}, thread_term.rowid FROM thread_term
   CROSS JOIN thread_search ON thread_search.number = thread_term.rowid
   CROSS JOIN thread ON thread.organization_id = thread_search.organization_id AND thread.id = thread_search.thread_id
   WHERE thread_term MATCH :match AND thread_term.rowid < :before AND thread_term.rowid >= :since AND ${isFound}
   ORDER BY thread_term.rowid DESC LIMIT :limit`;
 
-const listDue = statement('list-unindexed')`
+const listDue = sqliteStatement('list-unindexed')`
   SELECT organization_id AS "organizationId", thread_id AS "threadId", stamp FROM search_due
   WHERE organization_id > :after ORDER BY organization_id, thread_id LIMIT :limit + 0`;
 const ofThread = sql`organization_id = :organizationId AND thread_id = :threadId`;
-const removeDue = statement('remove-indexed')`DELETE FROM search_due WHERE ${ofThread} AND stamp = :stamp`;
-const find = statement('find-in-index')`SELECT number, version FROM thread_search WHERE ${ofThread}`;
-const findLast = statement('find-last-number')`
+const removeDue = sqliteStatement(
+  'remove-indexed',
+)`DELETE FROM search_due WHERE ${ofThread} AND stamp = :stamp`;
+const find = sqliteStatement('find-in-index')`SELECT number, version FROM thread_search WHERE ${ofThread}`;
+const findLast = sqliteStatement('find-last-number')`
   SELECT max(number) AS last FROM thread_search WHERE number >= :first AND number < :end`;
 // A trigger removes its terms.
-const remove = statement('remove-from-index')`DELETE FROM thread_search WHERE number = :number`;
-const insert = statement('index-thread')`
+const remove = sqliteStatement('remove-from-index')`DELETE FROM thread_search WHERE number = :number`;
+const insert = sqliteStatement('index-thread')`
   INSERT INTO thread_search (number, organization_id, thread_id, version, state, line)
   SELECT :number, organization_id, id, :version, :state, :line FROM thread WHERE ${isThread} RETURNING number`;
-const insertTerms = statement('index-terms')`INSERT INTO thread_term (rowid, terms) VALUES (:number, :terms)`;
+const insertTerms = sqliteStatement(
+  'index-terms',
+)`INSERT INTO thread_term (rowid, terms) VALUES (:number, :terms)`;
 
 /** The next free number of the millisecond, or of a later one if there are none. */
 function* numberAt(activityAt: number): Work<number> {
@@ -104,7 +108,7 @@ export function sqliteThreadSearch(
     },
 
     async searchThreads(organizationId, query, limit, after) {
-      const found = await reads.all<ThreadRow>(searchText, {
+      const found = await reads.all<ThreadRow>(search.sql, {
         ...foundValues(organizationId, query),
         match: matchTexts(organizationId, query, queryDialect).join(queryDialect.or),
         before: after === undefined ? Number.MAX_SAFE_INTEGER : Number(after),
@@ -115,6 +119,14 @@ export function sqliteThreadSearch(
     },
   };
 }
+
+const mergeInto = {
+  passage_term: sqliteStatement('merge-passage-terms')`
+    INSERT INTO passage_term (passage_term, rank) VALUES ('merge', :pages)`,
+  thread_term: sqliteStatement('merge-thread-terms')`
+    INSERT INTO thread_term (thread_term, rank) VALUES ('merge', :pages)`,
+};
+const countChanges = sqliteStatement('count-changes')`SELECT total_changes()`;
 
 /** Merges an index of terms a little. It does not merge by itself (001-initial.sql): that would take too long in one commit. */
 export function termMerge(
@@ -131,8 +143,8 @@ export function termMerge(
 
 /** One step of merging an index of terms. Returns whether it changed anything. */
 export function prepareMergeStep(database: Database, table: 'passage_term' | 'thread_term') {
-  const merge = database.prepare(`INSERT INTO ${table} (${table}, rank) VALUES ('merge', @pages)`);
-  const totalChanges = database.prepare<[], number>('SELECT total_changes()').pluck();
+  const merge = database.prepare<[object]>(mergeInto[table].sql);
+  const totalChanges = database.prepare<[], number>(countChanges.sql).pluck();
   return (pages: number): boolean => {
     const before = totalChanges.get()!;
     merge.run({ pages });

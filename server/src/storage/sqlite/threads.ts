@@ -6,7 +6,7 @@ import { memoryOf } from '../cache/object-cache.ts';
 import type { KeyGrant, NewThread, Reader, Replies, Threads, Walks, WholeThread } from '../port/store.ts';
 import { writeNote } from '../sql/audit.ts';
 import { isAuthorized, isGrantedTo, unauthorized } from '../sql/authority.ts';
-import { statement } from '../sql/sql.ts';
+import { sqliteStatement } from '../sql/sql.ts';
 import {
   type Created,
   findThread,
@@ -29,18 +29,18 @@ import {
 } from './thread-changes.ts';
 import type { WatchedCache } from './watched-cache.ts';
 
-const insertThread = statement('insert-thread')`
+const insertThread = sqliteStatement('insert-thread')`
   INSERT INTO thread (organization_id, id, user_id, title, account_id, secondary_id, created_at, activity_at, published,
     version)
   VALUES (:organizationId, :id, :userId, :title, :accountId, :secondaryId, :now, :now, 0, :now)
   RETURNING created_at AS at`;
-const insertKey = statement('insert-idempotency-key')`INSERT OR REPLACE INTO idempotency_key
+const insertKey = sqliteStatement('insert-idempotency-key')`INSERT OR REPLACE INTO idempotency_key
     (organization_id, user_id, key, body_hash, thread_id, message_id, reply_id, created_at, expires_at)
   VALUES (:organizationId, :userId, :key, :bodyHash, :id, :messageId, :replyId, :now, :now + :keepMs)`;
-const rename = statement('rename-thread')`
+const rename = sqliteStatement('rename-thread', { booleans: ['published'] })`
   UPDATE thread SET title = :title, updated_at = :at, activity_at = :at, ${nextVersion} WHERE ${isThread}
   RETURNING ${threadColumns}`;
-const softDelete = statement('delete-thread')`
+const softDelete = sqliteStatement('delete-thread')`
   UPDATE thread SET deleted_at = :now, ${nextVersion} WHERE ${isThread}`;
 
 /** A key that is still cached has not changed since it was read. */

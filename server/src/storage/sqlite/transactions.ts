@@ -8,20 +8,13 @@ import type { CommitClock } from './store-time.ts';
 /** Of a commit, or of a read, which gives out no later time. */
 type Clock = Pick<CommitClock, 'now'> & Partial<CommitClock>;
 
-/** Columns of these names are flags in every shared statement. SQLite returns them as 0 or 1. */
-const flags = new Set(
-  'accepted apiEnabled byOperator found hasKeys hasThreads identityBound live opened proven published resets service shownToAdmin'.split(
-    ' ',
-  ),
-);
-
 export function sqliteTransactions(database: Database, commits: CommitQueue): Transactions {
   const run = workRunner(database, commits);
   return {
     runsLocally: true,
     read: async (work) => run(work()),
-    readMany: (statement) => {
-      const runOne = prepare(database, statement);
+    readMany: ({ one }) => {
+      const runOne = prepare(database, one);
       return async (values) => runOne(values, commits) as never[];
     },
     write: (work) => commits.durable((clock) => run(work(), clock)),
@@ -53,18 +46,22 @@ export function sqliteText({ sql }: Statement): Sql {
     .replace(/ FOR (?:NO KEY UPDATE|KEY SHARE|UPDATE|SHARE)(?: OF [\w, ]+)?(?: SKIP LOCKED)?$/, '') as Sql;
 }
 
-/** Binding by position takes half as long as by name. `:later` is after everything committed before and `previousAt`. */
-function prepare(database: Database, statement: Statement) {
+/** The text with its values as `?`, and their names in order. Binding by position takes half as long as by name. */
+export function positioned(statement: Statement): { text: string; names: readonly string[] } {
   const names: string[] = [];
   const text = sqliteText(statement).replace(valueNames, (_, name: string) => {
     names.push(name);
     return '?';
   });
+  return { text, names };
+}
+
+/** `:later` is after everything committed before and `previousAt`. */
+function prepare(database: Database, statement: Statement) {
+  const { text, names } = positioned(statement);
   const usesTime = names.includes('now');
   const prepared = database.prepare<unknown[], Record<string, unknown>>(text);
-  const columns = prepared.reader ? prepared.columns() : [];
-  const found = columns.filter(({ name }) => flags.has(name));
-  const hasContent = columns.some(({ name }) => name === 'content');
+  const { booleans, longTexts } = statement;
   return (values: Values, clock: Clock): unknown[] => {
     const now = usesTime ? clock.now() : undefined;
     const bound: unknown[] = [];
@@ -81,9 +78,10 @@ function prepare(database: Database, statement: Statement) {
       return [];
     }
     const rows = prepared.all(bound);
-    for (const row of rows) for (const { name } of found) if (row[name] !== null) row[name] = row[name] === 1;
-    if (hasContent)
-      for (const row of rows) if (Buffer.isBuffer(row.content)) row.content = row.content.toString();
+    for (const row of rows) {
+      for (const name of booleans) if (row[name] !== null) row[name] = row[name] === 1;
+      for (const name of longTexts) if (Buffer.isBuffer(row[name])) row[name] = row[name].toString();
+    }
     return rows;
   };
 }

@@ -10,7 +10,7 @@ import {
 } from '../cache/page-cache.ts';
 import { byPosition, cut, isExpired, readStart, writeStart } from '../port/listings.ts';
 import type { ListedThread, Walks } from '../port/store.ts';
-import { join, type Sql, sql, type Values } from '../sql/sql.ts';
+import { join, type Sql, type Statement, sql, sqliteStatement, type Values } from '../sql/sql.ts';
 import { threadColumns } from '../sql/thread-reads.ts';
 import {
   forEachListing,
@@ -48,11 +48,10 @@ export function toThread(row: ThreadRow): Thread {
 
 /** A walk skips threads that are newer than its start, and finds threads that have moved since at their old position. */
 export function sqliteWalks(database: Database, commits: CommitQueue, cache: WatchedCache): Walks {
-  const prepare = (text: Sql) => database.prepare<[Values], ThreadRow>(text).raw();
-  const queries = forEachListing(dialect, (query) => query);
+  const prepare = ({ sql }: Statement) => database.prepare<[Values], ThreadRow>(sql).raw();
   // Prepared on first use: preparing all of them takes 4 ms, a fifth of the time of most commands.
-  const prepared = memoized((query: ListingQuery) => {
-    const { firstPage, laterPage, moves } = textsOf(query);
+  const prepared = memoized((query: ListingStatements) => {
+    const { firstPage, laterPage, moves } = query;
     return { firstPage: prepare(firstPage), laterPage: prepare(laterPage), moves: prepare(moves) };
   });
 
@@ -64,7 +63,7 @@ export function sqliteWalks(database: Database, commits: CommitQueue, cache: Wat
 
   /** In one transaction, so that the page and the moves are consistent. */
   const readLater = database.transaction((kind: ListingKind, limit: number, values: Values) => {
-    const { laterPage, moves } = prepared(queries[kind]);
+    const { laterPage, moves } = prepared(listings[kind]);
     const rows = laterPage.all(values).map(toListed);
     // Down to the end of the page. A page that is not full reaches to the end of the listing.
     const { activityAt, id } = rows.length <= limit ? { activityAt: 0, id: '' } : rows.at(-1)!.position;
@@ -81,7 +80,7 @@ export function sqliteWalks(database: Database, commits: CommitQueue, cache: Wat
       const state = cache.listingChange(organizationId);
       const cached = cache.get<CachedPage<FirstPage>>(name);
       if (cached?.state === state && at - cached.at < firstPageMsMax) return cached.page;
-      const { firstPage } = prepared(queries[kindOf(listing)]);
+      const { firstPage } = prepared(listings[kindOf(listing)]);
       const rows = firstPage.all(pageValues(organizationId, listing, limit));
       // An empty listing has no second page, so its start does not matter.
       const [lastSequence, lastMove, size] = (rows[0]?.slice(-3) ?? [0, 0, 0]) as [number, number, number];
@@ -116,16 +115,18 @@ const dialect = {
 /** `+ 0`, because SQLite would compile a query with a bare parameter again for each value: 50 µs per page. */
 const rowsMax = sql`:count + 0`;
 
-export const listingTexts = () => forEachListing(dialect, textsOf);
+/** The statements of each listing. */
+export const listings = forEachListing(dialect, statementsOf);
+type ListingStatements = ReturnType<typeof statementsOf>;
 
-function textsOf({ ranges, size, moves }: ListingQuery) {
+function statementsOf({ kind, ranges, size, moves }: ListingQuery) {
   return {
-    firstPage: sql`SELECT ${threadColumns}, thread.activity_at,
+    firstPage: sqliteStatement(`firstPage ${kind}`)`SELECT ${threadColumns}, thread.activity_at,
         (SELECT max(sequence) FROM thread), (SELECT move_sequence FROM store_clock),
         ${size} FROM ${merged(ranges)}`,
-    laterPage: sql`SELECT ${threadColumns}, thread.activity_at
+    laterPage: sqliteStatement(`laterPage ${kind}`)`SELECT ${threadColumns}, thread.activity_at
       FROM ${merged(ranges.map((range) => sql`${range} AND ${isLater}`))}`,
-    moves: moves(sql`${threadColumns}, left_activity_at`, rowsMax),
+    moves: sqliteStatement(`moves ${kind}`)`${moves(sql`${threadColumns}, left_activity_at`, rowsMax)}`,
   };
 }
 
