@@ -110,8 +110,13 @@ export class Connection extends Duplex {
     this.#bodyBytes = Number(request.headers['content-length'] ?? 0);
     response.on('close', this.#settle);
     const ambiguity = ambiguityOf(request);
-    if (ambiguity === undefined) this.#options.handle(request, response);
-    else this.refuse(ambiguity);
+    if (ambiguity !== undefined) return void this.refuse(ambiguity);
+    const hasBody = this.#bodyBytes > 0 || request.headers['transfer-encoding'] !== undefined;
+    if (hasBody || this.#rest === undefined) return void this.#options.handle(request, response);
+    // Many peers may send pipelined requests at the same moment.
+    takeTurn(pipelined, () => {
+      if (this.#state !== 'closing' && !this.destroyed) this.#options.handle(request, response);
+    });
   }
 
   /** Measures the time limit of the body that arrives from now, and makes it this many times as long. */
