@@ -31,7 +31,7 @@ const calls: Shares = [
 const faults: Shares = [
   [2, 'crash', crash],
   [2, 'restart', restart],
-  [3, 'pause', pause],
+  [10, 'pause', pause],
   [1, 'outage', outage],
   [1, 'cut off', cutOff],
   [1, 'storm', storm],

@@ -292,7 +292,7 @@ export const plantedBugs: Readonly<Record<string, PlantedBug>> = {
   },
   'the error of one caller is given to the others of its batch': {
     breaks: ['errors'],
-    withinSeeds: 10,
+    withinSeeds: 40,
     mutation: {
       batching: ({ send, settings }) => ({
         send,

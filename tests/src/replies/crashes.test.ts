@@ -14,6 +14,8 @@ import { createThread } from '../../harness/world/world.ts';
 const kills = Number(process.env.SKEIN_TEST_KILLS ?? 4);
 const asked = 10 * kills;
 const killEveryMs = 1000;
+/** A process that is ready lives at least this long, however long its start took, so that it takes up replies. */
+const readyMs = 600;
 /** Longer than a process lives, so that no reply can end between two kills. */
 const pauseMs = 400;
 const pieces = 4;
@@ -59,7 +61,7 @@ for (const { engine, nodes: count, url } of setups) {
         started.push(...running);
         await Promise.all(running.map((node) => node.end('SIGKILL')));
         running = await startAll();
-        await next;
+        await Promise.all([next, pause(readyMs)]);
       }
       const killedMs = Date.now();
       const seen = new Observations();
