@@ -22,7 +22,7 @@ export {
 export { scriptedModel } from './models/scripted.ts';
 export { documentReader } from './reading/document-reader.ts';
 export type { PassageStore } from './retrieval/search.ts';
-export { termOf, termsOf, wordsOf } from './retrieval/terms.ts';
+export { extractTerms, splitWords, toTerm } from './retrieval/terms.ts';
 export type { PassageSource } from './threads/model-thread.ts';
 export type { ModelThreads } from './threads/model-threads.ts';
 

@@ -93,20 +93,20 @@ export function describeDrafts(what: string, guarantees: (trial: Trial) => void)
           return standIn;
         },
         modelWith,
-        draft: (conversation, options, model = modelWith(options)) => outcomeOf(model, conversation),
+        draft: (conversation, options, model = modelWith(options)) => collectOutcome(model, conversation),
       });
     });
   }
 }
 
-async function outcomeOf(
+async function collectOutcome(
   model: Drafter,
   conversation: string | readonly ConversationTurn[],
 ): Promise<Outcome> {
   const events: DraftEvent[] = [];
   let error: unknown;
   try {
-    for await (const event of model.draft(requestOf(conversation))) events.push(event);
+    for await (const event of model.draft(buildRequest(conversation))) events.push(event);
   } catch (thrown) {
     error = thrown;
   }
@@ -114,7 +114,7 @@ async function outcomeOf(
   return { events, own: events.slice(found.length), text, error };
 }
 
-export function requestOf(
+export function buildRequest(
   conversation: string | readonly ConversationTurn[],
   signal = new AbortController().signal,
 ): ReplyRequest {

@@ -6,7 +6,7 @@ import type { Library, PassageText } from '../../server/src/domain/document.ts';
 import type { DocumentId, OrganizationId } from '../../server/src/domain/id.ts';
 import type { AuditNote, Store } from '../../server/src/storage/port/store.ts';
 import { searchPassages } from '../src/retrieval/search.ts';
-import { termsOf } from '../src/retrieval/terms.ts';
+import { extractTerms } from '../src/retrieval/terms.ts';
 
 /** A document for tests: a title, and passages as text or under a heading. */
 interface WrittenDocument {
@@ -53,7 +53,7 @@ async function put(store: Store, organizationId: OrganizationId, document: Writt
   const { title, name = title, accountId = null } = document;
   const passages = document.passages.map((passage) => {
     const { heading, text } = typeof passage === 'string' ? { heading: '', text: passage } : passage;
-    return { heading, text, terms: termsOf(`${name}\n${title}\n${heading}\n${text}`) };
+    return { heading, text, terms: extractTerms(`${name}\n${title}\n${heading}\n${text}`) };
   });
   const id = `doc_${name}` as DocumentId;
   const written = { id, accountId, name, title, url: null, bytes: 1, passages };

@@ -6,7 +6,7 @@ const programs = ['answer-tasks.ts', 'parse-document.ts'].map((file) =>
  * A program that runs `code` in place of the parser, which it may call as `parseDocument`: what a hostile file could do that
  * has taken over its parser. `atStart` runs before the first file.
  */
-export function programOf(code: string, atStart = ''): URL {
+export function toProgramUrl(code: string, atStart = ''): URL {
   const source = `
     import { answerTasks } from ${programs[0]};
     import { parseDocument } from ${programs[1]};

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import {
   type Candidate,
   candidatesFor,
+  chooseShown,
   passagesMax,
-  shownOf,
 } from '../../answers/src/models/extractive/answer.ts';
-import { questionsOf } from '../../answers/src/models/extractive/asking.ts';
+import { findQuestions } from '../../answers/src/models/extractive/asking.ts';
 import { render } from '../../answers/src/models/extractive/quote.ts';
 import { featureNames } from '../../answers/src/models/extractive/score.ts';
 import { searchPassages } from '../../answers/src/retrieval/search.ts';
@@ -50,7 +50,7 @@ say(`Weights of the confidence: ${JSON.stringify(named(inputNames, fitConfidence
 printCrossValidation();
 
 async function samplesOf(asked: AskedQuestion, at: number): Promise<Sample[]> {
-  const parts = questionsOf([{ role: 'user', content: asked.question }]);
+  const parts = findQuestions([{ role: 'user', content: asked.question }]);
   const isAnswerable = asked.kind !== 'unanswerable';
   const fold = (isAnswerable ? documents.indexOf(asked.document) : at) % foldCount;
   const found: Sample[] = [];
@@ -110,7 +110,7 @@ function shown({ isOnly, candidates, features, isRight }: Sample, fitted: readon
   const ordered = candidates
     .map((one, at) => ({ ...one, share: shares[at]!, isRight: isRight[at]! }))
     .sort((a, b) => b.share - a.share);
-  const chosen = isOnly ? shownOf(ordered) : ordered.slice(0, 1);
+  const chosen = isOnly ? chooseShown(ordered) : ordered.slice(0, 1);
   const share = chosen.reduce((sum, one) => sum + one.share, 0);
   const inputs = [ordered[0]!.share, share, ordered[0]!.features.quote, 1];
   return { inputs, isRight: ordered.some((one) => one.isRight && chosen.includes(one)) };

@@ -1,6 +1,6 @@
 import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { documentReader, searchPassages, termOf, wordsOf } from '../../answers/src/index.ts';
+import { documentReader, searchPassages, splitWords, toTerm } from '../../answers/src/index.ts';
 import type { Signals } from '../../runtime/src/pure/signals.ts';
 import { machineTimers as timers } from '../../runtime/src/timers.ts';
 import type { Config } from './config/config.ts';
@@ -61,7 +61,7 @@ const sha256 = (text: string) => hash('sha256', text);
 const equalHashes = (one: string, other: string) =>
   timingSafeEqual(Buffer.from(one, 'hex'), Buffer.from(other, 'hex'));
 const secrets = { randomBytes, crc32, sha256 };
-const vocabulary = { wordsOf, termOf };
+const vocabulary = { splitWords, toTerm };
 const ids = createIdGenerator(now, randomBytes);
 
 /** The clock, random numbers and hashes of this machine. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import { termOf, wordsOf } from '../../answers/src/index.ts';
+import { splitWords, toTerm } from '../../answers/src/index.ts';
 import type { ThreadId } from '../src/domain/id.ts';
 import { createSeal } from '../src/security/seal.ts';
 import { openSqliteStore } from '../src/storage/sqlite/open.ts';
@@ -89,7 +89,7 @@ for (let from = 0; from < threads; from += created) {
 }
 
 const { store } = world;
-const vocabulary = { wordsOf, termOf };
+const vocabulary = { splitWords, toTerm };
 const { search } = createThreadSearch({ store, seal: createSeal(new Uint8Array(32)), vocabulary });
 const delay = monitorEventLoopDelay({ resolution: 1 });
 delay.enable();

@@ -15,7 +15,7 @@ export function citationsIn(text: string) {
   return Array.from(withoutCode(text).matchAll(citation), ({ 0: group, index: from }) => {
     const to = from + group.length;
     const isWord = isPartOfSentence(text, from, to);
-    const extent = isWord ? { from, to } : removalOf(text, from, to);
+    const extent = isWord ? { from, to } : findRemoval(text, from, to);
     /** Numbers of passages, from 1, in order. */
     const passages = group.match(/\d+/g)!.map(Number);
     return { ...extent, isWord, passages };
@@ -65,7 +65,7 @@ export function withMarks(text: string, numbers: readonly number[]): string {
 }
 
 /** What is removed with a citation: its parentheses, and the spaces before it (after it where it begins the line). */
-function removalOf(line: string, from: number, to: number): { from: number; to: number } {
+function findRemoval(line: string, from: number, to: number): { from: number; to: number } {
   const isEnclosed = line[from - 1] === '(' && line[to] === ')';
   const before = line.slice(0, isEnclosed ? from - 1 : from).trimEnd();
   const after = line.slice(isEnclosed ? to + 1 : to);

@@ -7,8 +7,8 @@ import { asksNothing } from '../models/extractive/small-talk.ts';
 import { replaceCitations } from './citations.ts';
 import { type CheckedPiece, revise } from './revision.ts';
 import { type Evidence, readEvidence, readSentence } from './sentence.ts';
-import { clausesOf, type Piece, piecesOf } from './statements.ts';
-import { supportsOf } from './support.ts';
+import { type Piece, splitClauses, splitPieces } from './statements.ts';
+import { findSupports } from './support.ts';
 
 export type Corroborate = (
   draft: string,
@@ -48,7 +48,7 @@ export function corroborated(drafter: Drafter, check: Corroborate = corroborate)
 /** Runs in a thread that can be terminated, so it neither pauses nor checks a signal. Takes linear time. */
 export function* corroborate(draft: string, passages: readonly FoundPassage[]): Generator<ReplyEvent> {
   const evidence = passages.map(readEvidence);
-  const pieces = [...piecesOf(draft)].flatMap((piece) => checked(piece, evidence));
+  const pieces = [...splitPieces(draft)].flatMap((piece) => checked(piece, evidence));
   const { text, sources, statements } = revise(pieces, evidence);
   if (!/[\p{L}\p{N}]/u.test(text)) throw new ModelError('The model returned no text.', { transient: true });
   if (statements.length === 0) return yield { type: 'revision', text };
@@ -70,7 +70,7 @@ export function* corroborate(draft: string, passages: readonly FoundPassage[]): 
 function checked(piece: Piece, evidence: readonly Evidence[]): CheckedPiece[] {
   const whole = check(piece, evidence);
   if (!piece.isStatement || piece.isRow || whole.isCovered) return [whole];
-  const clauses = clausesOf(piece).map((clause) => check(clause, evidence));
+  const clauses = splitClauses(piece).map((clause) => check(clause, evidence));
   return clauses.some(({ cited }) => cited.length > 0) ? clauses : [whole];
 }
 
@@ -81,7 +81,7 @@ const claimLengthMax = 2_000;
 function check(piece: Piece, evidence: readonly Evidence[]) {
   const plain = replaceCitations(piece.text, piece.citations, () => '').slice(0, claimLengthMax);
   const claim = plain.replace(/[*_`]+/g, '');
-  const supports = piece.isStatement ? supportsOf(readSentence(claim), evidence) : [];
+  const supports = piece.isStatement ? findSupports(readSentence(claim), evidence) : [];
   const own = piece.cites.flatMap((number) => supports.filter(({ passage }) => passage === number - 1));
   const bestFirst = supports.toSorted((a, b) => b.coverage - a.coverage);
   const isCovered = bestFirst[0]?.coverage === 1;

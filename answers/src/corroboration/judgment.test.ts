@@ -49,7 +49,7 @@ describe('corroborating the statements of bench/evaluation', () => {
 
   const isSupported = (one: JudgedStatement) => supported.has(one);
 
-  function figuresOf(split: JudgedStatement['split']) {
+  function measureJudgments(split: JudgedStatement['split']) {
     const judged = statements.filter((one) => one.split === split);
     const taken = judged.filter(isSupported);
     const right = taken.filter(({ supported }) => supported).length;
@@ -70,7 +70,7 @@ describe('corroborating the statements of bench/evaluation', () => {
     ['held-out', { precision: 0.86, recall: 0.68 }],
   ] as const) {
     it(`reaches the measured precision and recall (${split})`, (test) => {
-      const { precision, recall } = figuresOf(split);
+      const { precision, recall } = measureJudgments(split);
       test.diagnostic(`${split}: precision ${precision.toFixed(2)}, recall ${recall.toFixed(2)}`);
       assert.ok(precision >= floor.precision, `precision ${precision}`);
       assert.ok(recall >= floor.recall, `recall ${recall}`);

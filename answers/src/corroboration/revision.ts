@@ -13,12 +13,12 @@ const titleLengthMax = 120;
 /** The text with its correct citations. The sources are in the order of the first statement that each supports. */
 export function revise(pieces: readonly CheckedPiece[], evidence: readonly Evidence[]) {
   const supports = pieces.flatMap((piece) => piece.cited);
-  const supportsOf = Map.groupBy(supports, ({ passage }) => evidence[passage]!.documentId);
-  const documents: readonly (string | undefined)[] = [...supportsOf.keys()];
+  const supportsByDocument = Map.groupBy(supports, ({ passage }) => evidence[passage]!.documentId);
+  const documents: readonly (string | undefined)[] = [...supportsByDocument.keys()];
   /** 0 if the document is not a source. */
-  const numberOf = (passage: number) => documents.indexOf(evidence[passage]?.documentId) + 1;
-  const nameOf = (passage: number) => {
-    const [number, title] = [numberOf(passage), evidence[passage]?.title];
+  const findNumber = (passage: number) => documents.indexOf(evidence[passage]?.documentId) + 1;
+  const formatSource = (passage: number) => {
+    const [number, title] = [findNumber(passage), evidence[passage]?.title];
     if (number > 0) return `[${number}]`;
     return title ? `“${shortened(title, titleLengthMax)}”` : 'an unknown source';
   };
@@ -27,23 +27,23 @@ export function revise(pieces: readonly CheckedPiece[], evidence: readonly Evide
   for (const { text: draft, citations, cited, isRow, isStatement } of pieces) {
     const own = cited.map(({ passage }) => passage);
     // Keeps citations that are part of a sentence, and correct ones in a table row.
-    const keptOf = ({ isWord, passages }: Citation) =>
+    const selectPassages = ({ isWord, passages }: Citation) =>
       passages.map((number) => number - 1).filter((passage) => isWord || (isRow && own.includes(passage)));
     const wording = replaceCitations(draft, citations, (citation) => {
-      const names = [...new Set(keptOf(citation).map(nameOf))];
+      const names = [...new Set(selectPassages(citation).map(formatSource))];
       const kept = names.join(names.every((name) => name.startsWith('[')) ? '' : ' and ');
       return citation.isWord || kept === '' ? kept : ` ${kept}`;
     });
-    const shown = new Set(citations.flatMap(keptOf).map(numberOf));
-    const sources = [...new Set(own.map(numberOf))].sort((a, b) => a - b);
+    const shown = new Set(citations.flatMap(selectPassages).map(findNumber));
+    const sources = [...new Set(own.map(findNumber))].sort((a, b) => a - b);
     const following = sources.filter((number) => !shown.has(number));
     const start = text.length;
     text += withMarks(wording, following);
     if (isStatement) statements.push({ start, end: text.length, sources });
   }
-  const sources = Array.from(supportsOf, ([id, own]) => {
+  const sources = Array.from(supportsByDocument, ([id, own]) => {
     const { name, title, url } = evidence[own[0]!.passage]!;
-    return { id, name, title, url, snippet: snippetOf(own, evidence) };
+    return { id, name, title, url, snippet: buildSnippet(own, evidence) };
   });
   return { text, sources: withDistinctTitles(sources), statements };
 }
@@ -51,7 +51,7 @@ export function revise(pieces: readonly CheckedPiece[], evidence: readonly Evide
 const snippetLengthMax = 300;
 
 /** The cited sentences in order of citation, each once, up to the limit. */
-function snippetOf(cited: readonly Support[], evidence: readonly Evidence[]): string {
+function buildSnippet(cited: readonly Support[], evidence: readonly Evidence[]): string {
   const sentences = cited.flatMap(({ passage, from, to }) =>
     evidence[passage]!.sentences.slice(from, to + 1),
   );

@@ -1,14 +1,14 @@
 import type { FoundPassage } from '../../../server/src/domain/document.ts';
-import { sentencesOf } from '../reading/passage-parts.ts';
+import { splitSentences } from '../reading/passage-parts.ts';
 import { stopWords } from '../retrieval/stop-words.ts';
-import { termOf, tokensOf, wordsOf } from '../retrieval/terms.ts';
+import { splitWords, tokenize, toTerm } from '../retrieval/terms.ts';
 
 export type Evidence = ReturnType<typeof readEvidence>;
 
 export function readEvidence(passage: FoundPassage) {
-  const sentences = sentencesOf(passage.text).map(readSentence);
+  const sentences = splitSentences(passage.text).map(readSentence);
   /** They apply to every sentence. */
-  const context = new Set(tokensOf(`${passage.title}. ${passage.heading}`));
+  const context = new Set(tokenize(`${passage.title}. ${passage.heading}`));
   return { ...passage, sentences, context };
 }
 
@@ -16,19 +16,19 @@ export type Sentence = ReturnType<typeof readSentence>;
 
 /** Reads a sentence of a draft or of a passage once, to compare it with many others. */
 export function readSentence(text: string) {
-  const words = wordsOf(text);
-  const figures = figuresOf(text);
-  const units = new Set(figures.map(({ unit }) => termOf(unit ?? '')));
-  const content = words.filter((word) => !stopWords.has(word) && !/^\d/.test(word)).map(termOf);
+  const words = splitWords(text);
+  const figures = extractFigures(text);
+  const units = new Set(figures.map(({ unit }) => toTerm(unit ?? '')));
+  const content = words.filter((word) => !stopWords.has(word) && !/^\d/.test(word)).map(toTerm);
   return {
     text,
     /** Its words in order, to compare it word for word. */
     wording: words.join(' '),
-    tokens: new Set(words.map(termOf)),
+    tokens: new Set(words.map(toTerm)),
     /** Its content words, without figures and their units. */
     terms: new Set(content.filter((term) => !units.has(term))),
     /** Its words with a capital letter, except the first. */
-    names: namesOf(text),
+    names: extractNames(text),
     figures,
     /** The terms that it denies. */
     negated: negatedTerms(text),
@@ -37,8 +37,8 @@ export function readSentence(text: string) {
 
 const capitalized = /(?<=[\p{L}\p{N},;)]["”’]?\s)["“(]?(\p{Lu}[\p{L}\p{N}-]+)/gu;
 
-function namesOf(text: string): string[] {
-  const words = [...text.matchAll(capitalized)].flatMap((match) => wordsOf(match[1]!));
+function extractNames(text: string): string[] {
+  const words = [...text.matchAll(capitalized)].flatMap((match) => splitWords(match[1]!));
   return [...new Set(words)].filter((word) => !stopWords.has(word));
 }
 
@@ -52,21 +52,21 @@ const reachMax = 30;
 function negatedTerms(text: string): Set<string> {
   const negated = new Set<string>();
   for (const clause of text.split(/[,;:()—–]|\bbut\b|\bunless\b|\bexcept\b/i)) {
-    const words = wordsOf(clause);
+    const words = splitWords(clause);
     for (const [at, word] of words.entries()) {
       if (!cues.has(word) || words[at + 1] === 'only') continue;
       const following = words.slice(at + 1, at + 1 + reachMax);
       // 'not used for 30 days' negates only the verb, not the words after it.
       const end = following.includes('used') ? following.indexOf('used') : reachMax;
       const content = following.slice(0, end).filter((next) => !stopWords.has(next) && !/^\d/.test(next));
-      for (const next of content.slice(0, negatedMax)) negated.add(termOf(next));
+      for (const next of content.slice(0, negatedMax)) negated.add(toTerm(next));
     }
   }
   return negated;
 }
 
 /** A number with its unit, if a known one follows: `30 days`, `$49.00`, `5 %`. */
-type Figure = ReturnType<typeof figuresOf>[number];
+type Figure = ReturnType<typeof extractFigures>[number];
 
 const ones =
   'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen';
@@ -99,7 +99,7 @@ const unitPattern =
   /^[\s-]{0,2}(?:(?:working|business|calendar|full|consecutive|more|school|whole)[\s-])?([$€£¥%]|°[cf]?|per cent|[ap]\.m|\p{L}+)/iu;
 
 /** The figures of a text. Takes linear time: only a few characters after each number are read. */
-export function figuresOf(written: string) {
+export function extractFigures(written: string) {
   const text = written.replace(/\bhalf an hour\b/gi, '30 minutes');
   const numerals = Array.from(text.matchAll(numberPattern), (match) => {
     const times = { k: 1_000, million: 1e6, billion: 1e9 }[match[3]?.toLowerCase() ?? ''] ?? 1;

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { piecesOf } from './statements.ts';
+import { splitPieces } from './statements.ts';
 
-function statementsOf(draft: string): string[] {
-  return [...piecesOf(draft)].filter(({ isStatement }) => isStatement).map(({ text }) => text);
+function findStatements(draft: string): string[] {
+  return [...splitPieces(draft)].filter(({ isStatement }) => isStatement).map(({ text }) => text);
 }
 
 describe('splitting a draft into statements', () => {
   it('finds sentences, list items and lines', () => {
     const draft =
       'Goods go back in 30 days. Books are refunded too!\n\n- Shipping costs €5\n2. Gifts are wrapped\n| Plan | costs €9 |\n';
-    assert.deepEqual(statementsOf(draft), [
+    assert.deepEqual(findStatements(draft), [
       'Goods go back in 30 days.',
       'Books are refunded too!',
       'Shipping costs €5',
@@ -20,7 +20,7 @@ describe('splitting a draft into statements', () => {
   });
 
   it('names each passage that a statement cites once', () => {
-    const cites = [...piecesOf('Cats sleep [2] late [1][2], says [1].')].map((piece) => piece.cites);
+    const cites = [...splitPieces('Cats sleep [2] late [1][2], says [1].')].map((piece) => piece.cites);
     assert.deepEqual(cites, [[2, 1]]);
   });
 
@@ -33,7 +33,7 @@ describe('splitting a draft into statements', () => {
       'The library does not open on Sundays.',
       'Please note that parcels leave on Tuesday.',
     ]) {
-      assert.deepEqual(statementsOf(statement), [statement]);
+      assert.deepEqual(findStatements(statement), [statement]);
     }
   });
 
@@ -44,14 +44,14 @@ describe('splitting a draft into statements', () => {
       'Sure, happy to help.',
       'Thank you for asking!',
     ]) {
-      assert.deepEqual(statementsOf(words), [], words);
+      assert.deepEqual(findStatements(words), [], words);
     }
     for (const words of [
       'Let me know whether green goats matter to you.',
       'Here are the steps to take:',
       '## Green goats',
     ]) {
-      assert.deepEqual(statementsOf(words), [], words);
+      assert.deepEqual(findStatements(words), [], words);
     }
   });
 
@@ -65,14 +65,16 @@ describe('splitting a draft into statements', () => {
       'The documents do not answer this.',
       'The closest documents are “Goats” and “Colours of goats”.',
     ]) {
-      assert.deepEqual(statementsOf(words), [], words);
+      assert.deepEqual(findStatements(words), [], words);
     }
   });
 
   it('assigns each citation to its statement, wherever it is placed', () => {
     const draft =
       'Goods are refunded [1]. Books are refunded.[2] Maps are refunded. [3][4] Pens are refunded [5, 6].';
-    const marks = [...piecesOf(draft)].filter(({ isStatement }) => isStatement).map((piece) => piece.cites);
+    const marks = [...splitPieces(draft)]
+      .filter(({ isStatement }) => isStatement)
+      .map((piece) => piece.cites);
     assert.deepEqual(marks, [[1], [2], [3, 4], [5, 6]]);
   });
 
@@ -85,6 +87,6 @@ describe('splitting a draft into statements', () => {
       '\r\n\r\n',
       '`[1]` and [0].',
     ];
-    for (const draft of drafts) assert.equal([...piecesOf(draft)].map(({ text }) => text).join(''), draft);
+    for (const draft of drafts) assert.equal([...splitPieces(draft)].map(({ text }) => text).join(''), draft);
   });
 });

@@ -1,7 +1,7 @@
 import MarkdownIt from 'markdown-it';
 import { sentenceEnds } from '../reading/passage-parts.ts';
 import { stopWords } from '../retrieval/stop-words.ts';
-import { wordsOf } from '../retrieval/terms.ts';
+import { splitWords } from '../retrieval/terms.ts';
 import { blankCitations, type Citation, citationsIn, withoutCode } from './citations.ts';
 
 /** A piece of a draft. The pieces in order are the draft. */
@@ -27,9 +27,9 @@ const kinds = new Map([
 const lineStart = /^\s*(?:>\s?)*(?:(?:[-*+•]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?)?/;
 
 /** Splits a Markdown draft into statements and the text between them. */
-export function* piecesOf(draft: string): Generator<Piece> {
+export function* splitPieces(draft: string): Generator<Piece> {
   const lines = draft.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-  const textOf = (from: number, to?: number) => lines.slice(from, to).join('');
+  const joinLines = (from: number, to?: number) => lines.slice(from, to).join('');
   const tokens: ReturnType<typeof markdown.parse> = [];
   markdown.block.parse(draft.replaceAll('\r', ' '), markdown, {}, tokens);
   let next = 0;
@@ -37,14 +37,14 @@ export function* piecesOf(draft: string): Generator<Piece> {
     const kind = kinds.get(type);
     // The row of a header has been read with the header.
     if (kind === undefined || map === null || map[0] < next) continue;
-    const block = textOf(...map);
+    const block = joinLines(...map);
     const text = block.trimEnd();
-    yield* between(textOf(next, map[0]));
+    yield* between(joinLines(next, map[0]));
     yield* cut(text, kind === 'row' ? [text.length] : statementEnds(text), lineStart, kind);
     yield* between(block.slice(text.length));
     next = map[1];
   }
-  yield* between(textOf(next));
+  yield* between(joinLines(next));
 }
 
 /** The ends of sentences with their citations, and of lines unless the next one starts with a lowercase letter. */
@@ -89,7 +89,7 @@ const clausesMax = 8;
  * The clauses of a sentence and the text between them, if they can be checked one by one: each ends with its citation, or
  * where another clause begins. A clause without a citation is covered by the next one.
  */
-export function clausesOf({ text, citations }: Piece): Piece[] {
+export function splitClauses({ text, citations }: Piece): Piece[] {
   const prose = blankCitations(text, citations);
   const possible = new Set([
     ...citations.filter(({ isWord }) => !isWord).map(({ to }) => to),
@@ -133,5 +133,5 @@ function isStatement(sentence: string): boolean {
   const text = start.replace(/^[*_"“(]+/, '');
   if (/[?:]["”*_)]*$/.test(sentence.slice(-20).trimEnd()) || courtesy.test(text)) return false;
   if (aboutTheDocuments.test(text)) return false;
-  return wordsOf(text).filter((word) => !stopWords.has(word)).length >= contentWordsMin;
+  return splitWords(text).filter((word) => !stopWords.has(word)).length >= contentWordsMin;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DocumentId } from '../../../server/src/domain/id.ts';
 import { readEvidence, readSentence } from './sentence.ts';
-import { supportsOf } from './support.ts';
+import { findSupports } from './support.ts';
 
 function isSupported(statement: string, text: string, heading = ''): boolean {
   const passage = {
@@ -13,7 +13,7 @@ function isSupported(statement: string, text: string, heading = ''): boolean {
     heading,
     text,
   };
-  return supportsOf(readSentence(statement), [readEvidence(passage)]).length > 0;
+  return findSupports(readSentence(statement), [readEvidence(passage)]).length > 0;
 }
 
 describe('a passage supports a statement', () => {

@@ -1,6 +1,6 @@
-import { wordingsOf } from '../retrieval/other-wordings.ts';
-import { termOf, tokensOf, wordsOf } from '../retrieval/terms.ts';
-import { agrees, type Evidence, figuresOf, type Sentence } from './sentence.ts';
+import { listWordings } from '../retrieval/other-wordings.ts';
+import { splitWords, tokenize, toTerm } from '../retrieval/terms.ts';
+import { agrees, type Evidence, extractFigures, type Sentence } from './sentence.ts';
 
 /** Chosen on the statements marked `tune` in bench/evaluation. */
 const thresholds = {
@@ -18,10 +18,10 @@ const thresholds = {
 export type Support = ReturnType<typeof closestMatch>;
 
 /** The passages that support the statement. One that matches more closely and contradicts it outweighs the others. */
-export function supportsOf(statement: Sentence, evidence: readonly Evidence[]): Support[] {
+export function findSupports(statement: Sentence, evidence: readonly Evidence[]): Support[] {
   const { figures } = statement;
   const threshold = figures.length > 0 ? thresholds.coverageWithFigures : thresholds.coverage;
-  const wordings = [...statement.terms].map(wordingsOf);
+  const wordings = [...statement.terms].map(listWordings);
   const close = evidence
     .map(({ sentences }, passage) => closestMatch(statement, wordings, sentences, passage))
     .filter(({ coverage }) => coverage >= threshold);
@@ -65,7 +65,7 @@ function contradicts(statement: Sentence, found: readonly Sentence[], context: R
   if (found.some(({ wording }) => wording === statement.wording)) return false;
   const hasTerm = (term: string) => context.has(term) || found.some(({ tokens }) => tokens.has(term));
   // 'UK' may be written for 'Britain'.
-  if (!statement.names.every((name) => wordingsOf(termOf(name)).some(hasTerm))) return true;
+  if (!statement.names.every((name) => listWordings(toTerm(name)).some(hasTerm))) return true;
   return isMisattributed(statement, found) || negates(statement, found);
 }
 
@@ -76,8 +76,8 @@ function isMisattributed({ names, figures }: Sentence, found: readonly Sentence[
   if (names.length === 0 || figures.length === 0) return false;
   const text = found.map((sentence) => sentence.text).join('; ');
   const parts = text.split(/[;,]|\band\b/).map((part) => ({
-    words: new Set(wordsOf(part)),
-    figures: figuresOf(part),
+    words: new Set(splitWords(part)),
+    figures: extractFigures(part),
     isNamed: hasName.test(part),
   }));
   return names.some((name) => {
@@ -105,7 +105,7 @@ written|oral verbal,email|telephone|post,rise|fall,higher|lower,larger|smaller,l
 /** Maps each term to the terms that agree with it, including itself, and those that contradict it. */
 const contrasts = new Map(
   contrastGroups.split(/,\n?/).flatMap((group) => {
-    const sides = group.split('|').map(tokensOf);
+    const sides = group.split('|').map(tokenize);
     return sides.flatMap((same) => {
       const opposite = sides.filter((side) => side !== same).flat();
       return same.map((term) => [term, { same, opposite }] as const);
@@ -118,12 +118,12 @@ function negates({ tokens, negated }: Sentence, found: readonly Sentence[]): boo
   const isNegated = (term: string) => found.some((sentence) => sentence.negated.has(term));
   const isAffirmed = (term: string) =>
     found.some((sentence) => sentence.tokens.has(term) && !sentence.negated.has(term));
-  const sidesOf = (term: string) => contrasts.get(term) ?? { same: [term], opposite: [] };
+  const findContrast = (term: string) => contrasts.get(term) ?? { same: [term], opposite: [] };
   const isDenied = (term: string) => {
-    const { same, opposite } = sidesOf(term);
+    const { same, opposite } = findContrast(term);
     return same.some(isNegated) || opposite.some((other) => isAffirmed(other) && !tokens.has(other));
   };
   // One sentence may affirm for shipping what the next one denies for returns.
   if (negated.size > 0) return ![...negated].some(isDenied);
-  return [...tokens].some((term) => isDenied(term) && !sidesOf(term).same.some(isAffirmed));
+  return [...tokens].some((term) => isDenied(term) && !findContrast(term).same.some(isAffirmed));
 }

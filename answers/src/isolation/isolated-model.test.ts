@@ -30,7 +30,7 @@ function open() {
   });
 }
 
-function eventsOf(prompt: string, signal = neverAborted, model = open()): AsyncIterable<ReplyEvent> {
+function requestEvents(prompt: string, signal = neverAborted, model = open()): AsyncIterable<ReplyEvent> {
   const conversation = [{ role: 'user', content: prompt } as const];
   return model.reply({ organizationId, accountId: null, conversation, attempt: 1, signal });
 }
@@ -65,7 +65,7 @@ describe('A model that writes each reply in its own process', () => {
   });
 
   it('passes on settings, trace, events and reads, which wait for the store, but no secret', async () => {
-    const { iterator, pid } = await begin(eventsOf('greet'));
+    const { iterator, pid } = await begin(requestEvents('greet'));
     assert.notEqual(pid, process.pid);
     const { value } = await iterator.next();
     assert.deepEqual(JSON.parse((value as { text: string }).text), {
@@ -87,7 +87,7 @@ describe('A model that writes each reply in its own process', () => {
     ['fill the memory', /more than 1024 MB of memory/],
   ] as const) {
     it(`fails the reply as transient, and nothing else, when its process ends: ${prompt}`, async () => {
-      const { iterator } = await begin(eventsOf(prompt));
+      const { iterator } = await begin(requestEvents(prompt));
       await assert.rejects(iterator.next(), (error) => {
         assert.ok(error instanceof ModelError && error.transient);
         assert.match(error.message, /^The process that wrote the reply ended unexpectedly \(.+\)\.$/);
@@ -98,10 +98,10 @@ describe('A model that writes each reply in its own process', () => {
   }
 
   it('fails the reply as its model does', async () => {
-    const transient = await begin(eventsOf('fail'));
+    const transient = await begin(requestEvents('fail'));
     const expected = { name: 'ModelError', message: 'No.', transient: true, retryAfterMs: 7 };
     await assert.rejects(transient.iterator.next(), expected);
-    const bug = await begin(eventsOf('fail for good'));
+    const bug = await begin(requestEvents('fail for good'));
     await assert.rejects(bug.iterator.next(), (error) => {
       assert.ok(!(error instanceof ModelError));
       assert.match((error as Error).message, /undefined is not a function/);
@@ -112,7 +112,7 @@ describe('A model that writes each reply in its own process', () => {
   for (const prompt of ['hang', 'loop']) {
     it(`kills the process when the reply is aborted: ${prompt}`, async () => {
       const abort = new AbortController();
-      const { iterator, pid } = await begin(eventsOf(prompt, abort.signal));
+      const { iterator, pid } = await begin(requestEvents(prompt, abort.signal));
       const next = iterator.next();
       abort.abort(new Error('cancelled'));
       await assert.rejects(next);
@@ -121,7 +121,7 @@ describe('A model that writes each reply in its own process', () => {
 
     it(`has ended every process when it is closed: ${prompt}`, async () => {
       const model = open();
-      const { iterator, pid } = await begin(eventsOf(prompt, neverAborted, model));
+      const { iterator, pid } = await begin(requestEvents(prompt, neverAborted, model));
       const next = assert.rejects(iterator.next());
       await model.close?.();
       assert.equal(isAlive(pid), false);
@@ -141,11 +141,11 @@ describe('A model that writes each reply in its own process', () => {
 
   it('outlives a signal to all processes of the service, which its parent handles', async () => {
     const abort = new AbortController();
-    const { iterator, pid } = await begin(eventsOf('hang', abort.signal));
+    const { iterator, pid } = await begin(requestEvents('hang', abort.signal));
     const next = iterator.next();
     process.kill(pid, 'SIGTERM');
     process.kill(pid, 'SIGHUP');
-    const other = await begin(eventsOf('greet'));
+    const other = await begin(requestEvents('greet'));
     await other.iterator.return?.();
     assert.ok(isAlive(pid));
     abort.abort(new Error('over'));

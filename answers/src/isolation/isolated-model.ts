@@ -63,7 +63,7 @@ export function isolatedModel<Settings>(options: IsolatedModelOptions<Settings>)
     } finally {
       child.kill('SIGKILL');
     }
-    throw new ModelError(`The process that wrote the reply ended unexpectedly (${causeOf(child)}).`, {
+    throw new ModelError(`The process that wrote the reply ended unexpectedly (${describeExit(child)}).`, {
       transient: true,
     });
   }
@@ -105,7 +105,7 @@ function environment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SKEIN_')));
 }
 
-function causeOf({ exitCode, signalCode }: ChildProcess): string {
+function describeExit({ exitCode, signalCode }: ChildProcess): string {
   if (signalCode === 'SIGUSR2') return `it took more than ${memoryMb} MB of memory`;
   return signalCode ?? `exit code ${exitCode}`;
 }

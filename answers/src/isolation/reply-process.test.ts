@@ -38,7 +38,7 @@ describe('A process that writes one reply', () => {
     await library?.close();
   });
 
-  async function eventsOf(model: Model, prompt: string): Promise<ReplyEvent[]> {
+  async function collectEvents(model: Model, prompt: string): Promise<ReplyEvent[]> {
     const conversation = [{ role: 'user', content: prompt } as const];
     const { organizationId } = library;
     const { signal } = new AbortController();
@@ -55,7 +55,7 @@ describe('A process that writes one reply', () => {
     const program = new URL('./reply-process.ts', import.meta.url);
     return isolatedModel({ name: settings.model.name, program, settings, store, traceHeaders: () => trace });
   };
-  const settingsOf = (model: ModelSettings['model'], file?: string): ModelSettings => ({
+  const createSettings = (model: ModelSettings['model'], file?: string): ModelSettings => ({
     model,
     limits: defaultLimits,
     threads: 1,
@@ -78,24 +78,27 @@ describe('A process that writes one reply', () => {
 
   for (const place of ['its own connection', 'the service'] as const) {
     it(`writes what the embedded model does in the service, with documents from ${place}`, async () => {
-      const settings = settingsOf(extractive, place === 'the service' ? undefined : file);
-      const expected = await eventsOf(await createModel(settings, library.store, () => ({})), 'Refunds?');
+      const settings = createSettings(extractive, place === 'the service' ? undefined : file);
+      const expected = await collectEvents(
+        await createModel(settings, library.store, () => ({})),
+        'Refunds?',
+      );
       assert.ok(expected.some((event) => event.type === 'sources' && event.sources.length === 1));
-      assert.deepEqual(await eventsOf(apart(settings), 'Refunds?'), expected);
+      assert.deepEqual(await collectEvents(apart(settings), 'Refunds?'), expected);
       assert.equal(reads.length > 0, place === 'the service');
     });
   }
 
   for (const name of ['openai-compatible', 'anthropic'] as const) {
     it(`writes and corroborates what a language model does (${name}), with its key and the trace`, async () => {
-      const settings = settingsOf(provided(name), file);
-      const expected = await eventsOf(
+      const settings = createSettings(provided(name), file);
+      const expected = await collectEvents(
         await createModel(settings, library.store, () => trace),
         'How are unused goods refunded?',
       );
       assert.ok(expected.some(({ type }) => type === 'verdict'));
       const inService = provider.requests.at(-1)!;
-      assert.deepEqual(await eventsOf(apart(settings), 'How are unused goods refunded?'), expected);
+      assert.deepEqual(await collectEvents(apart(settings), 'How are unused goods refunded?'), expected);
       const { headers, body } = provider.requests.at(-1)!;
       assert.notEqual(provider.requests.at(-1), inService);
       assert.deepEqual(body, inService.body);
@@ -108,12 +111,15 @@ describe('A process that writes one reply', () => {
   }
 
   it('fails as a language model does', async () => {
-    const failed = eventsOf(apart(settingsOf(provided('anthropic'), file)), '!status 401');
+    const failed = collectEvents(apart(createSettings(provided('anthropic'), file)), '!status 401');
     await assert.rejects(failed, (error) => error instanceof ModelError && !error.transient);
   });
 
   it('follows a script', async () => {
-    const events = await eventsOf(apart(settingsOf({ kind: 'scripted', name: 'scripted' })), '#say Yes.');
+    const events = await collectEvents(
+      apart(createSettings({ kind: 'scripted', name: 'scripted' })),
+      '#say Yes.',
+    );
     assert.deepEqual(events, [{ type: 'text', text: 'Yes.' }]);
   });
 });

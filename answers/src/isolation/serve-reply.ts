@@ -55,7 +55,7 @@ export function serveReply<Settings>(openModel: OpenModel<Settings>): void {
   process.on('disconnect', () => process.exit());
   process.on('message', (message: ToReply<Settings>) => {
     if ('answer' in message) reads[message.id]?.(message.answer as never);
-    else write(message).catch((error) => tell(failureOf(error)));
+    else write(message).catch((error) => tell(toFailure(error)));
   });
   watchLimits();
 }
@@ -64,7 +64,7 @@ function tell(message: FromReply): void {
   process.send?.(message);
 }
 
-function failureOf(error: unknown): FromReply {
+function toFailure(error: unknown): FromReply {
   if (error instanceof ModelError) {
     const { message: failure, transient, retryAfterMs } = error;
     return { failure, kind: { transient, retryAfterMs } };

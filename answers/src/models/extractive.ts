@@ -9,8 +9,8 @@ import {
 import { type Model, type ReplyEvent, type ReplyRequest, searchStep } from '../model.ts';
 import { type PassageStore, searchPassages } from '../retrieval/search.ts';
 import { type Answer, answerTo, passagesMax } from './extractive/answer.ts';
-import { questionsOf } from './extractive/asking.ts';
-import { languageOf } from './extractive/language.ts';
+import { findQuestions } from './extractive/asking.ts';
+import { detectLanguage } from './extractive/language.ts';
 import { type Quote, quotedText, render, shownHeading, shownUnits, withHeader } from './extractive/quote.ts';
 import { asksNothing, noDocuments, smallTalkReply } from './extractive/small-talk.ts';
 
@@ -31,7 +31,7 @@ export function extractiveModel(store: PassageStore): Model {
       const reply = smallTalkReply(prompt);
       if (reply !== undefined)
         return yield { type: 'text', text: typeof reply === 'string' ? reply : reply(await outlines()) };
-      const questions = questionsOf(conversation);
+      const questions = findQuestions(conversation);
       const answers: Answer[] = [];
       let searched = 0;
       for (const [at, question] of questions.entries()) {
@@ -46,7 +46,7 @@ export function extractiveModel(store: PassageStore): Model {
       const isAnswered = answers.some(({ level }) => level === 'answer');
       if (!isAnswered && !asksNothing(prompt)) yield { type: 'unanswered' };
       // Outlines take milliseconds to load: the closest passages to a question in English are shown without a note.
-      const asked = isAnswered ? undefined : languageOf(prompt);
+      const asked = isAnswered ? undefined : detectLanguage(prompt);
       const mayDiffer = asked !== undefined && !(isFound && asked === 'English');
       const note = mayDiffer ? languageNote(asked, await outlines()) : '';
       const declined = searched === 0 ? noDocuments : `I did not find an answer in the documents.${note}`;
@@ -61,7 +61,7 @@ function* quoted(answers: readonly Answer[], isAnswered: boolean): Generator<Rep
   // Parts without an answer come last.
   const parts = answers.toSorted((a, b) => Number(isOpen(a)) - Number(isOpen(b)));
   const quotes = distinct(parts.flatMap((part) => part.quotes));
-  const sources = sourcesOf(quotes);
+  const sources = listSources(quotes);
   for (const { title } of sources.slice(0, documentsNamedMax)) {
     yield { type: 'step', description: `Reading ${title}` };
   }
@@ -98,17 +98,17 @@ function distinct(quotes: readonly Quote[]): Quote[] {
   });
 }
 
-function sourcesOf(quotes: readonly Quote[]): Source[] {
+function listSources(quotes: readonly Quote[]): Source[] {
   const documents = Map.groupBy(quotes, ({ passage }) => passage.documentId);
   const sources = Array.from(documents, ([id, own]) => {
     const { name, title, url } = own[0]!.passage;
-    return { id, name, title, url, snippet: snippetOf(own) };
+    return { id, name, title, url, snippet: buildSnippet(own) };
   });
   return withDistinctTitles(sources);
 }
 
 /** Each quote gets an equal part of the length. Its key unit is always shown, at least its beginning. */
-function snippetOf(quotes: readonly Quote[]): string {
+function buildSnippet(quotes: readonly Quote[]): string {
   const joint = ' … ';
   const lengthMax = Math.floor((snippetLengthMax + joint.length) / quotes.length) - joint.length;
   const texts = quotes.map((quote) => {
@@ -119,7 +119,7 @@ function snippetOf(quotes: readonly Quote[]): string {
 }
 
 function languageNote(asked: string, outlines: readonly DocumentOutline[]): string {
-  const written = languageOf(outlines.map(({ opening }) => opening).join('\n'));
+  const written = detectLanguage(outlines.map(({ opening }) => opening).join('\n'));
   if (written === undefined || asked === written) return '';
   return ` They are in ${written}, and your question seems to be in ${asked}: try asking in ${written}.`;
 }

@@ -8,6 +8,7 @@ import { openSqliteStore } from '../../../server/src/storage/sqlite/open.ts';
 import {
   apiKey,
   assertModelError,
+  buildRequest,
   describeDrafts,
   drained,
   fees,
@@ -15,7 +16,6 @@ import {
   goodText,
   library,
   refunds,
-  requestOf,
   shipping,
   steps,
 } from '../../testing/describe-drafts.ts';
@@ -322,7 +322,7 @@ describe('a language model', () => {
       assert.ok(passages.length >= 2, JSON.stringify(passages));
       const options = { ...settings, library, provider: 'openai-compatible', baseUrl: standIn.url } as const;
       await drained(
-        languageModel(options).draft({ ...requestOf(question), organizationId, accountId: null }),
+        languageModel(options).draft({ ...buildRequest(question), organizationId, accountId: null }),
       );
       const prompt: string = standIn.requests[0]?.body.messages[0].content;
       const expected = passages.map(({ title, heading, text }, at) => {
@@ -340,7 +340,7 @@ describe('a language model', () => {
     const standIn = await startProvider();
     try {
       const model = languageModel({ ...settings, provider: 'openai-compatible', baseUrl: standIn.url });
-      assert.ok((await drained(model.draft(requestOf('Hello?')))).length > found.length);
+      assert.ok((await drained(model.draft(buildRequest('Hello?')))).length > found.length);
       assert.equal(standIn.requests[0]?.headers.authorization, undefined);
     } finally {
       await standIn.close();

@@ -1,6 +1,6 @@
 import { readSync, writeFileSync } from 'node:fs';
 import { indexedText, UnreadableDocument } from '../../../server/src/domain/document.ts';
-import { termsOf } from '../retrieval/terms.ts';
+import { extractTerms } from '../retrieval/terms.ts';
 import type { parseDocument } from './parse-document.ts';
 import type { ReadingResult, ReadingTask } from './reading-child.ts';
 
@@ -49,17 +49,17 @@ async function* answersTo(
     for (let next = 0; next < passages.length; ) {
       const part = passages.slice(next, next + passagesPerPart).map((passage) => {
         bytes += Buffer.byteLength(passage.heading + passage.text);
-        return { ...passage, terms: termsOf(indexedText(name, title, passage)) };
+        return { ...passage, terms: extractTerms(indexedText(name, title, passage)) };
       });
       next += part.length;
       yield next < passages.length ? { part } : { part, head: { title, url, bytes } };
     }
   } catch (error) {
-    yield { fault: faultOf(error) };
+    yield { fault: describeFault(error) };
   }
 }
 
-function faultOf(error: unknown): string {
+function describeFault(error: unknown): string {
   if (error instanceof UnreadableDocument) return error.message;
   if (error instanceof RangeError) return 'is nested too deeply to be read';
   return 'cannot be read: it may be damaged';

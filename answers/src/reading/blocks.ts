@@ -42,8 +42,8 @@ export const termLevel = 101;
  * becomes text, so that its words can be found. A long one, which is stored with each passage below it, is cut, and kept
  * once in full as text.
  */
-export function* sectionsOf(document: readonly Block[], title: string) {
-  const parts = partsOf(document);
+export function* listSections(document: readonly Block[], title: string) {
+  const parts = splitParts(document);
   hideTitle(parts, title);
   for (const [at, { above, label, blocks }] of parts.entries()) {
     const isBare = blocks.length === 0 && !parts[at + 1]?.above.includes(label);
@@ -63,10 +63,10 @@ interface Label {
   text: string;
 }
 
-type Part = ReturnType<typeof partsOf>[number];
+type Part = ReturnType<typeof splitParts>[number];
 
 /** The text below each label, with the headings above the label, outermost first. */
-function partsOf(document: readonly Block[]) {
+function splitParts(document: readonly Block[]) {
   const start: Label = { level: 0, text: '' };
   const parts = [{ above: [] as Label[], label: start, blocks: [] as TextBlock[] }];
   for (const [at, block] of document.entries()) {

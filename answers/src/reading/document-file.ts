@@ -25,7 +25,7 @@ export async function openDocumentFile(path: string, { documentBytesMax }: Limit
     if (size === 0) throw new UnreadableDocument('is empty');
     if (size > documentBytesMax)
       throw new UnreadableDocument(`is larger than ${formatBytes(documentBytesMax)}`);
-    return { size, chunks: () => chunksOf(handle, size), close: () => handle.close() };
+    return { size, chunks: () => readChunks(handle, size), close: () => handle.close() };
   } catch (error) {
     await handle.close();
     throw error;
@@ -34,7 +34,7 @@ export async function openDocumentFile(path: string, { documentBytesMax }: Limit
 
 const chunkBytes = 262_144;
 
-async function* chunksOf(handle: FileHandle, size: number): AsyncGenerator<Uint8Array> {
+async function* readChunks(handle: FileHandle, size: number): AsyncGenerator<Uint8Array> {
   for (let position = 0; position < size; ) {
     // Not used again: the chunk before may not have been written yet.
     const buffer = Buffer.allocUnsafe(Math.min(chunkBytes, size - position));

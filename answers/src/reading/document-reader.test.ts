@@ -13,7 +13,7 @@ import { promisify } from 'node:util';
 import { type DocumentText, UnreadableDocument } from '../../../server/src/domain/document.ts';
 import { makeUnfoldingPdf } from '../../testing/pdf-file.ts';
 import { readDocument, readerWith } from '../../testing/read-document.ts';
-import { programOf } from '../../testing/reading-program.ts';
+import { toProgramUrl } from '../../testing/reading-program.ts';
 
 const folders: string[] = [];
 after(() => {
@@ -26,7 +26,7 @@ function temporaryFolder(): string {
   return folder;
 }
 
-function fileOf(text: string): string {
+function writeFile(text: string): string {
   const file = join(temporaryFolder(), 'a.md');
   writeFileSync(file, text);
   return file;
@@ -49,7 +49,7 @@ const parsing = 'return parseDocument(name, bytes, limits);';
 
 /** Reads like the real program, but blocks its thread on a file that contains `hang`, without using the processor. */
 function hangingProgram(): URL {
-  return programOf(`
+  return toProgramUrl(`
     if (text === 'hang') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
     ${parsing}`);
 }
@@ -140,7 +140,7 @@ describe('reading any file', () => {
 
   it('reads a file that is longer than what it sends at a time', async () => {
     const bytes = randomBytes(3 * megabyte + 1);
-    const hashing = programOf(
+    const hashing = toProgramUrl(
       "return { title: createHash('sha256').update(bytes).digest('hex'), url: null, passages: [{ heading: '', text }] };",
       "import { createHash } from 'node:crypto';",
     );
@@ -165,7 +165,7 @@ describe('reading any file', () => {
   });
 
   it('gives up at the deadline if its process does not take the file', async () => {
-    const blocked = programOf('', 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);');
+    const blocked = toProgramUrl('', 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);');
     const file = Buffer.alloc(2 * megabyte, 'Text. ');
     await assert.rejects(
       readDocument('a.md', file, readerWith({ documentReadMs: 2_000 }, blocked)),
@@ -185,7 +185,7 @@ describe('reading any file', () => {
 
   it('rejects a file that fills the heap of its process, and reads the next file', async () => {
     const greedy = 'for (let i = 0, map = new Map(); ; i++) map.set(i, i);';
-    const reader = readerWith({ documentReadMb: 64 }, programOf(greedy));
+    const reader = readerWith({ documentReadMb: 64 }, toProgramUrl(greedy));
     await assert.rejects(
       readDocument('a.md', Buffer.from('Text.'), reader),
       new UnreadableDocument('takes more than 64 MB of memory to read'),
@@ -194,7 +194,7 @@ describe('reading any file', () => {
   });
 
   it('rejects a file whose process gets no more memory from the system', async () => {
-    const limited = programOf('end(SIGTRAP);', signals);
+    const limited = toProgramUrl('end(SIGTRAP);', signals);
     const reader = readerWith({ documentReadMb: 64 }, limited);
     await assert.rejects(
       readDocument('a.md', Buffer.from('Text.'), reader),
@@ -203,7 +203,7 @@ describe('reading any file', () => {
   });
 
   it('does not claim that a file needs too much memory if its process is killed, and reads the next file', async () => {
-    const program = programOf(`if (text === 'kill') end(SIGKILL); ${parsing}`, signals);
+    const program = toProgramUrl(`if (text === 'kill') end(SIGKILL); ${parsing}`, signals);
     const reader = readerWith({}, program);
     const message =
       'could not be read: its process was killed, probably because the machine ran out of memory. Try again';
@@ -212,8 +212,8 @@ describe('reading any file', () => {
   });
 
   it('reads files in a service whose working folder was removed', async () => {
-    const file = fileOf('Text.');
-    const reader = readerWith({}, programOf(parsing, 'process.cwd();'));
+    const file = writeFile('Text.');
+    const reader = readerWith({}, toProgramUrl(parsing, 'process.cwd();'));
     const workingFolder = process.cwd();
     const removed = temporaryFolder();
     process.chdir(removed);
@@ -227,7 +227,7 @@ describe('reading any file', () => {
   });
 
   it('does not blame the file if its process exits', async () => {
-    const reader = readerWith({}, programOf('process.exit(3);'));
+    const reader = readerWith({}, toProgramUrl('process.exit(3);'));
     await assert.rejects(readDocument('a.md', Buffer.from('Text.'), reader), (error: Error) => {
       assert.ok(!(error instanceof UnreadableDocument));
       assert.match(error.message, /the process that reads files ended \(3\)/);
@@ -237,12 +237,12 @@ describe('reading any file', () => {
 
   it('reads on when Ctrl-C is pressed in the terminal of the service', { timeout: 30_000 }, async () => {
     // The terminal sends the signal to the whole group of the process that it has started.
-    const program = programOf(parsing, "process.kill(-process.ppid, 'SIGINT');");
+    const program = toProgramUrl(parsing, "process.kill(-process.ppid, 'SIGINT');");
     const script = `
       import { readerWith } from ${JSON.stringify(import.meta.resolve('../../testing/read-document.ts'))};
       const interrupted = new Promise((resolve) => process.on('SIGINT', resolve));
       const reader = readerWith({}, new URL(${JSON.stringify(program)}));
-      const { passages } = await reader('org', 'a.md', ${JSON.stringify(fileOf('Text.'))});
+      const { passages } = await reader('org', 'a.md', ${JSON.stringify(writeFile('Text.'))});
       console.log(await interrupted, passages[0].text);
       process.exit();`;
     const service = spawn(process.execPath, ['--input-type=module', '--eval', script], {
@@ -257,8 +257,8 @@ describe('reading any file', () => {
   }, async () => {
     const script = `
       import { readerWith } from ${JSON.stringify(import.meta.resolve('../../testing/read-document.ts'))};
-      const reader = readerWith({}, new URL(${JSON.stringify(programOf('for (;;);'))}));
-      await reader('org', 'a.md', ${JSON.stringify(fileOf('Text.'))});`;
+      const reader = readerWith({}, new URL(${JSON.stringify(toProgramUrl('for (;;);'))}));
+      await reader('org', 'a.md', ${JSON.stringify(writeFile('Text.'))});`;
     const service = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: 'inherit' });
     const children = `/proc/${service.pid}/task/${service.pid}/children`;
     let [reader = ''] = [] as string[];
@@ -273,7 +273,7 @@ describe('reading any file', () => {
     const program = fileURLToPath(new URL('./reading-process.ts', import.meta.url));
     const dead = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
     await once(dead, 'exit');
-    const words = [dead.pid, 256, 512, programOf('').href].map(String);
+    const words = [dead.pid, 256, 512, toProgramUrl('').href].map(String);
     const child = spawn(process.execPath, [program, ...words], {
       stdio: ['pipe', 'ignore', 'inherit', 'pipe'],
     });
@@ -288,7 +288,7 @@ describe('reading any file', () => {
       // These are worked out once, from files.
       readingFlags();
       const reader = readerWith();
-      const read = () => reader('org', 'a.md', ${JSON.stringify(fileOf('Text.'))});
+      const read = () => reader('org', 'a.md', ${JSON.stringify(writeFile('Text.'))});
       const opened = [];
       try {
         for (;;) opened.push(openSync('/dev/null'));
@@ -314,11 +314,11 @@ describe('reading any file', () => {
   });
 
   it('keeps a process for each organization that reads at the same time', async () => {
-    const program = programOf(
+    const program = toProgramUrl(
       "return { title: String(process.pid), url: null, passages: [{ heading: '', text }] };",
     );
     const reader = readerWith({ documentReaders: 2 }, program);
-    const file = fileOf('Text.');
+    const file = writeFile('Text.');
     const readBoth = async () => {
       const read = await Promise.all(
         ['org_a', 'org_b'].map((organization) => reader(organization, 'a.md', file)),
@@ -332,13 +332,13 @@ describe('reading any file', () => {
 
   it('reads a file of another organization while one waits for its own', async () => {
     const reader = readerWith({ documentReaders: 2, documentReadMs: 10_000 }, hangingProgram());
-    const hostile = fileOf('hang');
+    const hostile = writeFile('hang');
     const ended: string[] = [];
     const reads = [
       ...['first', 'second'].map((name) =>
         reader('org_a', `${name}.md`, hostile).catch(() => ended.push(name)),
       ),
-      reader('org_b', 'b.md', fileOf('Text.')).then(() => ended.push('other')),
+      reader('org_b', 'b.md', writeFile('Text.')).then(() => ended.push('other')),
     ];
     await Promise.all(reads);
     assert.deepEqual(ended, ['other', 'first', 'second']);
@@ -346,7 +346,7 @@ describe('reading any file', () => {
 
   it('indexes each passage by the words of its text, its heading, the title and the file name', async () => {
     const text = `---\ntitle: Returns\n---\n${'# Gloves\n\nWool lasts.\n\n# Hats\n\nFelt.\n\n'.repeat(60)}`;
-    const { passages, bytes } = await readerWith()('org', 'docs/winter-shop.md', fileOf(text));
+    const { passages, bytes } = await readerWith()('org', 'docs/winter-shop.md', writeFile(text));
     assert.equal(passages.length, 120);
     assert.deepEqual(passages[118]?.terms.toSorted(), ['glove', 'lasts', 'return', 'shop', 'winter', 'wool']);
     assert.equal(bytes, 60 * Buffer.byteLength('GlovesWool lasts.HatsFelt.'));

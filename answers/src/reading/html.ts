@@ -25,7 +25,7 @@ export function readHtml(source: string): Reading {
   );
   const blocks = main === undefined ? [] : blocksBelow(main);
   return {
-    title: title && textOf(title),
+    title: title && readText(title),
     url: canonical && attribute(canonical, 'href'),
     blocks: blocks.length > 0 ? blocks : blocksBelow(page),
   };
@@ -71,7 +71,7 @@ class BlockReader {
     this.#flush();
     const tag = element.tagName;
     const level = tag === 'dt' ? termLevel : Number(/^h([1-6])$/.exec(tag)?.[1]);
-    if (level > 0) this.#add({ kind: 'heading', level, text: textOf(element).replace(/\s?¶$/, '') });
+    if (level > 0) this.#add({ kind: 'heading', level, text: readText(element).replace(/\s?¶$/, '') });
     else if (tag === 'pre') this.#add({ kind: 'code', text: rawText(element).replace(/^\n+/, '').trimEnd() });
     else if (tag === 'table' && isDataTable(element)) this.#readTable(element);
     else if (tag === 'ol') this.#readNumbered(element);
@@ -105,7 +105,7 @@ class BlockReader {
 
   #readTable(table: Element): void {
     const caption = elementsBelow(table).find(({ tagName }) => tagName === 'caption');
-    if (caption !== undefined) this.#add({ kind: 'paragraph', text: textOf(caption) });
+    if (caption !== undefined) this.#add({ kind: 'paragraph', text: readText(caption) });
     const [header, ...rows] = tableGrid(table);
     if (header !== undefined && rows.length > 0) this.#add({ kind: 'table', text: tableText(header, rows) });
   }
@@ -115,7 +115,7 @@ class BlockReader {
   }
 }
 
-function textOf(element: Element): string {
+function readText(element: Element): string {
   return joinedTexts(blocksBelow(element));
 }
 
@@ -164,9 +164,9 @@ function tableGrid(table: Element): string[][] {
     let x = 0;
     for (const cell of cells) {
       while (grid[y]?.[x] !== undefined) x += 1;
-      const text = textOf(cell);
-      const end = x + spanOf(cell, 'colspan');
-      for (const line of grid.slice(y, y + spanOf(cell, 'rowspan')))
+      const text = readText(cell);
+      const end = x + parseSpan(cell, 'colspan');
+      for (const line of grid.slice(y, y + parseSpan(cell, 'rowspan')))
         for (let at = x; at < end; at += 1) line[at] = at === x || cell.tagName === 'th' ? text : '';
       x = end;
     }
@@ -178,7 +178,7 @@ function tableGrid(table: Element): string[][] {
   return isHeader && filled.length > 1 ? filled : [Array.from({ length: width }, () => ''), ...filled];
 }
 
-function spanOf(cell: Element, name: string): number {
+function parseSpan(cell: Element, name: string): number {
   const count = Number(attribute(cell, name));
   return Number.isInteger(count) ? Math.min(Math.max(count, 1), spanMax) : 1;
 }

@@ -29,7 +29,7 @@ export function readMarkdown(source: string, limits: Limits): Reading {
     markdown.set({ maxNesting: inlineNestingMax });
   });
   const blocks = htmlBlocks(markdown.render(source.slice(matter.length)));
-  return { title: fieldOf(fields, 'title'), url: fieldOf(fields, 'url'), blocks };
+  return { title: readField(fields, 'title'), url: readField(fields, 'url'), blocks };
 }
 
 /** YAML between two `---` lines at the top. A horizontal rule looks the same, but no fields follow it. */
@@ -37,7 +37,7 @@ const frontMatter =
   /^---[ \t]*\n((?:(?:(?:[\w-]+[ \t]*:|[ \t]|- |#).*)?\n){0,200})(?:---|\.\.\.)[ \t]*(?:\n|$)/;
 
 /** The value of a field that is on its line, without quotes. */
-function fieldOf(fields: string, name: string): string | undefined {
+function readField(fields: string, name: string): string | undefined {
   const field = new RegExp(`^${name}:(?![ \\t]*[|>][+-]?[ \\t]*$)[ \\t]*(["']?)(.*)\\1[ \\t]*$`, 'im');
   return field.exec(fields)?.[2];
 }

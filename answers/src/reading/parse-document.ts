@@ -16,10 +16,10 @@ import { splitPassages } from './split-passages.ts';
 
 /** Reads a file in the calling thread. A hostile file can keep it busy for minutes. */
 export async function parseDocument(name: string, bytes: Uint8Array, limits: Limits = defaultLimits) {
-  const reading = await readingOf(name, bytes, limits);
+  const reading = await parseFormat(name, bytes, limits);
   const lengthRead = reading.blocks.reduce((length, { text }) => length + text.length, 0);
   checkTextLength(lengthRead, limits);
-  const title = titleOf(reading, name);
+  const title = chooseTitle(reading, name);
   const passages = [];
   let length = 0;
   for (const { heading, text } of splitPassages(reading.blocks, title)) {
@@ -34,7 +34,7 @@ export async function parseDocument(name: string, bytes: Uint8Array, limits: Lim
   return { title, url: isWebPage ? storableUrl(url) : null, passages };
 }
 
-async function readingOf(name: string, bytes: Uint8Array, limits: Limits): Promise<Reading> {
+async function parseFormat(name: string, bytes: Uint8Array, limits: Limits): Promise<Reading> {
   const format = detectFormat(name);
   // Office documents are ZIP archives, and are sometimes renamed.
   if ([0x50, 0x4b, 0x03, 0x04].every((byte, at) => bytes[at] === byte)) {
@@ -48,7 +48,7 @@ async function readingOf(name: string, bytes: Uint8Array, limits: Limits): Promi
 }
 
 /** The title in the document's metadata, else its first heading if that is of the first level, else the file's name. */
-function titleOf(reading: Reading, name: string): string {
+function chooseTitle(reading: Reading, name: string): string {
   const headings = reading.blocks.filter((block) => block.kind === 'heading');
   const first = headings.find(({ level }) => level < termLevel);
   const candidates = [reading.title, first?.level === 1 ? first.text : '', bareName(name)];

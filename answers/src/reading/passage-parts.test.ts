@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { cellsOf, sentencesOf, tableText, unitsOf } from './passage-parts.ts';
+import { splitCells, splitSentences, splitUnits, tableText } from './passage-parts.ts';
 
 describe('splitting a passage into units', () => {
   const table = tableText(
@@ -15,7 +15,7 @@ describe('splitting a passage into units', () => {
   it('finds sentences, items, rows and lines of code, in order', () => {
     const rule = '| Plan | Price \\| month |\n| --- | --- |';
     assert.deepEqual(
-      unitsOf(text).map(({ kind, text, words, header }) => [kind, text, words, header]),
+      splitUnits(text).map(({ kind, text, words, header }) => [kind, text, words, header]),
       [
         ['sentence', 'First.', 1, undefined],
         ['sentence', 'Second line.', 2, undefined],
@@ -29,7 +29,7 @@ describe('splitting a passage into units', () => {
         ['sentence', 'Last.', 1, undefined],
       ],
     );
-    const groups = unitsOf(text).map(({ group }) => group);
+    const groups = splitUnits(text).map(({ group }) => group);
     assert.deepEqual(
       groups.map((group) => groups.indexOf(group)),
       [0, 0, 2, 3, 3, 5, 5, 7, 7, 9],
@@ -37,7 +37,7 @@ describe('splitting a passage into units', () => {
   });
 
   it('makes a sentence of each row with its headers, each item and each line of code', () => {
-    assert.deepEqual(sentencesOf(text).slice(2), [
+    assert.deepEqual(splitSentences(text).slice(2), [
       'You need:',
       'a pen. And ink',
       'paper',
@@ -47,19 +47,19 @@ describe('splitting a passage into units', () => {
       '- now',
       'Last.',
     ]);
-    assert.deepEqual(sentencesOf(tableText(['', ''], [['Owner', 'Ada']])), ['Owner: Ada']);
+    assert.deepEqual(splitSentences(tableText(['', ''], [['Owner', 'Ada']])), ['Owner: Ada']);
   });
 
   it('keeps backslashes and pipes in cells', () => {
     const cells = ['a|b', '\\', 'c\\|', '|', ''];
-    const [unit] = unitsOf(tableText(cells, [cells]));
+    const [unit] = splitUnits(tableText(cells, [cells]));
     assert.equal(unit?.kind, 'row');
-    assert.deepEqual([cellsOf(unit.header!.split('\n')[0]!), cellsOf(unit.text)], [cells, cells]);
+    assert.deepEqual([splitCells(unit.header!.split('\n')[0]!), splitCells(unit.text)], [cells, cells]);
   });
 
   it('reads an unclosed fence and a table without a rule as prose', () => {
     assert.deepEqual(
-      unitsOf('```\na | b\n\n| a |\n| b |').map(({ kind }) => kind),
+      splitUnits('```\na | b\n\n| a |\n| b |').map(({ kind }) => kind),
       ['sentence', 'sentence'],
     );
   });
@@ -67,7 +67,7 @@ describe('splitting a passage into units', () => {
   it('takes linear time', () => {
     for (const piece of ['```\n', '| a |\n', '|', '| --- |\n', '| --- ', '````\n```\n', '\\|']) {
       const startedAt = performance.now();
-      unitsOf(piece.repeat(1_000_000 / piece.length));
+      splitUnits(piece.repeat(1_000_000 / piece.length));
       assert.ok(performance.now() - startedAt < 5_000, piece);
     }
   });

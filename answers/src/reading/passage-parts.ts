@@ -20,10 +20,10 @@ const tableRule = /^\|(?: :?-{3,}:? \|)+$/;
 const codeLine = /[^\n]+(?:\n(?=\n))*/g;
 
 /** The units of a passage's text, in order. Takes linear time. */
-export function unitsOf(text: string): Unit[] {
+export function splitUnits(text: string): Unit[] {
   const lines = text.split(/\r\n?|\n/);
   const lastFence = new Map(lines.flatMap((line, at) => (fence.test(line) ? [[line, at] as const] : [])));
-  const kindOf = (line: string, at: number): Unit['kind'] | undefined => {
+  const classifyLine = (line: string, at: number): Unit['kind'] | undefined => {
     if (at < (lastFence.get(line) ?? -1)) return 'code';
     if (line.startsWith('|') && tableRule.test(lines[at + 1] ?? '')) return 'row';
     return marker.test(line) ? 'item' : line.trim() === '' ? undefined : 'sentence';
@@ -32,42 +32,49 @@ export function unitsOf(text: string): Unit[] {
   for (let at = 0; at < lines.length; ) {
     const group = at;
     const first = lines[group]!;
-    const kind = kindOf(first, group);
+    const kind = classifyLine(first, group);
     if (kind === 'code') at = lines.indexOf(first, group + 1);
     else if (kind === 'row') while (lines[at + 1]?.startsWith('|')) at += 1;
-    else while (at + 1 < lines.length && kindOf(lines[at + 1]!, at + 1) === kind) at += 1;
+    else while (at + 1 < lines.length && classifyLine(lines[at + 1]!, at + 1) === kind) at += 1;
     at += 1;
     if (kind === undefined) continue;
-    const [texts, header] = textsOf(kind, lines.slice(group, at));
+    const [texts, header] = splitTexts(kind, lines.slice(group, at));
     for (const text of texts) units.push({ kind, text, words: countWords(text), group, header });
   }
   return units;
 }
 
 /** The units of a paragraph, list, table or code block, with the header or fence of each. */
-function textsOf(kind: Unit['kind'], lines: readonly string[]): [texts: readonly string[], header?: string] {
+function splitTexts(
+  kind: Unit['kind'],
+  lines: readonly string[],
+): [texts: readonly string[], header?: string] {
   if (kind === 'code') return [lines.slice(1, -1).join('\n').match(codeLine) ?? [], lines[0]!];
   if (kind === 'row') return [lines.slice(2), lines.slice(0, 2).join('\n')];
   if (kind === 'item') return [lines.map((line) => evenSpaces(line.replace(bullet, '')))];
-  return [sentencesOfProse(lines.join('\n'))];
+  return [splitProse(lines.join('\n'))];
 }
 
 /** Markdown of some units of a passage. `write` may change the text of each. */
-export function textOfUnits(units: readonly Unit[], write?: (unit: Unit) => string): string {
-  return jointOf(undefined, units[0]) + joinedUnits(units, write) + jointOf(units.at(-1), undefined);
+export function joinUnits(units: readonly Unit[], write?: (unit: Unit) => string): string {
+  return (
+    chooseSeparator(undefined, units[0]) +
+    joinedUnits(units, write) +
+    chooseSeparator(units.at(-1), undefined)
+  );
 }
 
 /** Units as they stand in the passage: without a header or fence above the first or below the last. */
 export function joinedUnits(units: readonly Unit[], write = ({ text }: Unit) => text): string {
   const parts = units.map((unit, at) => {
-    const joint = at === 0 ? '' : jointOf(units[at - 1], unit);
-    return `${joint}${bulletOf(unit)}${write(unit)}`;
+    const joint = at === 0 ? '' : chooseSeparator(units[at - 1], unit);
+    return `${joint}${formatBullet(unit)}${write(unit)}`;
   });
   return parts.join('');
 }
 
 /** What is between two units, above the first, or below the last. */
-function jointOf(before: Unit | undefined, unit: Unit | undefined): string {
+function chooseSeparator(before: Unit | undefined, unit: Unit | undefined): string {
   if (before !== undefined && before.group === unit?.group && before.header === unit.header) {
     if (unit.kind !== 'sentence') return '\n';
     return ideographicEnd.test(before.text) ? '' : ' ';
@@ -78,20 +85,20 @@ function jointOf(before: Unit | undefined, unit: Unit | undefined): string {
 }
 
 /** Numbered items have their number in the text. */
-function bulletOf({ kind, text }: Unit): string {
+function formatBullet({ kind, text }: Unit): string {
   return kind === 'item' && !/^\d{1,4}[.)] /.test(text) ? '- ' : '';
 }
 
 /** The units of a text as sentences with single spaces. */
-export function sentencesOf(text: string): string[] {
-  const sentences = unitsOf(text).map((unit) => evenSpaces(withoutTable(unit).text));
+export function splitSentences(text: string): string[] {
+  const sentences = splitUnits(text).map((unit) => evenSpaces(withoutTable(unit).text));
   return sentences.filter((sentence) => sentence !== '');
 }
 
 /** A table row as the item 'Header: cell; Header: cell', without empty cells. Other units are returned unchanged. */
 export function withoutTable(unit: Unit): Unit {
   if (unit.kind !== 'row') return unit;
-  const [header, cells] = [cellsOf(headerLine(unit)), cellsOf(unit.text)];
+  const [header, cells] = [splitCells(headerLine(unit)), splitCells(unit.text)];
   // Two cells without a header are a name and its value: 'Name: value'.
   const isPair = cells.length === 2 && cells.every(Boolean) && header.every((label) => label === '');
   const pairs = isPair ? [cells] : cells.map((cell, column) => [header[column] ?? '', cell]);
@@ -107,18 +114,18 @@ export function headerLine({ header = '' }: Unit): string {
   return header.split('\n')[0]!;
 }
 
-export function sentencesOfProse(prose: string): string[] {
+export function splitProse(prose: string): string[] {
   const ends = sentenceEnds(prose);
   return ends.map((end, at) => evenSpaces(prose.slice(ends[at - 1] ?? 0, end))).filter((one) => one !== '');
 }
 
 export function tableText(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lineOf = (cells: readonly string[]) =>
+  const formatRow = (cells: readonly string[]) =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  return [header, header.map(() => '---'), ...rows].map(lineOf).join('\n');
+  return [header, header.map(() => '---'), ...rows].map(formatRow).join('\n');
 }
 
-export function cellsOf(line: string): string[] {
+export function splitCells(line: string): string[] {
   return line
     .replace(/^\s*\||\|\s*$/g, '')
     .split(/(?<!\\)\|/)

@@ -6,7 +6,7 @@ import { lineJoiner, marker, textBlock } from './plain-text.ts';
 
 type Pdf = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>;
 
-type Line = Awaited<ReturnType<typeof linesOf>>[number];
+type Line = Awaited<ReturnType<typeof readLines>>[number];
 
 /** Titles that programs write if the author gave none. */
 const notATitle =
@@ -21,20 +21,20 @@ export async function readPdf(bytes: Uint8Array, limits: Limits): Promise<Readin
     // `verbosity: 0` keeps warnings about the file off the terminal.
     pdf = await getDocumentProxy(bytes, { verbosity: 0, disableFontFace: true });
     const { info } = await pdf.getMetadata();
-    const blocks = blocksOf(withoutRunningLines(await pagesOf(pdf, limits)));
+    const blocks = parseBlocks(withoutRunningLines(await readPages(pdf, limits)));
     if (blocks.length === 0) {
       throw new UnreadableDocument('contains no text: run text recognition (OCR) on scanned pages first');
     }
     return { title: statedTitle(info), blocks };
   } catch (error) {
     if (error instanceof UnreadableDocument) throw error;
-    throw new UnreadableDocument(faultOf(error), { cause: error });
+    throw new UnreadableDocument(describeFault(error), { cause: error });
   } finally {
     await pdf?.loadingTask.destroy();
   }
 }
 
-function faultOf(error: unknown): string {
+function describeFault(error: unknown): string {
   if (!(error instanceof Error)) return 'is damaged: the parser gave up';
   if (error.name === 'PasswordException') return 'is protected by a password';
   return `is damaged: ${evenSpaces(error.message.replace(/\.$/, ''))}`;
@@ -45,12 +45,12 @@ function statedTitle(info: object): string | undefined {
   return /\p{L}/u.test(stated) && !notATitle.test(stated) ? stated : undefined;
 }
 
-async function pagesOf(pdf: Pdf, limits: Limits): Promise<(readonly Line[])[]> {
+async function readPages(pdf: Pdf, limits: Limits): Promise<(readonly Line[])[]> {
   const pages: (readonly Line[])[] = [];
   let length = 0;
   for (let number = 1; number <= pdf.numPages; number += 1) {
     const page = await pdf.getPage(number);
-    const lines = await linesOf(page);
+    const lines = await readLines(page);
     length += lines.reduce((sum, line) => sum + line.text.length, 0);
     checkTextLength(length, limits);
     pages.push(inReadingOrder(lines));
@@ -60,7 +60,7 @@ async function pagesOf(pdf: Pdf, limits: Limits): Promise<(readonly Line[])[]> {
 }
 
 /** Positions grow upwards, in points. Sizes are of the largest letters, rounded to half points. */
-async function linesOf(page: Awaited<ReturnType<Pdf['getPage']>>) {
+async function readLines(page: Awaited<ReturnType<Pdf['getPage']>>) {
   const content = await page.getTextContent();
   const items = content.items.filter((item) => 'str' in item);
   const lines = [];
@@ -92,15 +92,15 @@ const repetitionsMin = 3;
 const pageNumber = /^(?:page )?[-–— ]*\d{1,5}[-–— ]*(?:(?:\/|of) ?\d{1,5})?$/i;
 
 function withoutRunningLines(pages: readonly (readonly Line[])[]): Line[] {
-  const patternOf = ({ text }: Line) => text.replace(/\d+/g, '#').toLowerCase();
-  const edges = new Set(pages.flatMap(edgesOf));
-  const alike = Map.groupBy(edges, patternOf);
+  const toPattern = ({ text }: Line) => text.replace(/\d+/g, '#').toLowerCase();
+  const edges = new Set(pages.flatMap(findEdges));
+  const alike = Map.groupBy(edges, toPattern);
   const least = Math.max(repetitionsMin, pages.length / 2);
   return pages.flatMap((lines) =>
     lines.filter((line) => {
       if (!edges.has(line)) return true;
       const isNumber = lines.length > 1 && pageNumber.test(line.text);
-      const same = alike.get(patternOf(line))!;
+      const same = alike.get(toPattern(line))!;
       // The first page may show the running text as a title.
       const isTitle = line.size > same[same.length >> 1]!.size * headingRatio;
       return !isNumber && (isTitle || same.length < least);
@@ -108,7 +108,7 @@ function withoutRunningLines(pages: readonly (readonly Line[])[]): Line[] {
   );
 }
 
-function edgesOf(lines: readonly Line[]): Line[] {
+function findEdges(lines: readonly Line[]): Line[] {
   const heights = lines.map(({ y }) => y).sort((one, other) => one - other);
   return lines.filter(({ y }) => y < heights[0]! + 1 || y > heights.at(-1)! - 1);
 }
@@ -117,13 +117,13 @@ const headingRatio = 1.15;
 const paragraphGapRatio = 1.3;
 
 /** Groups lines into paragraphs, list items and headings by their sizes and positions. */
-function blocksOf(lines: readonly Line[]): Block[] {
+function parseBlocks(lines: readonly Line[]): Block[] {
   const weights = new Map<number, number>();
   for (const { size, text } of lines) weights.set(size, (weights.get(size) ?? 0) + text.length);
   const [[bodySize] = [0]] = [...weights].sort(([, one], [, other]) => other - one);
   const sizes = [...weights.keys()].sort((one, other) => other - one);
   const isHeading = ({ size, text }: Line) => size > bodySize * headingRatio && /\p{L}/u.test(text);
-  const leading = leadingOf(lines);
+  const leading = measureLeading(lines);
   const join = lineJoiner(lines.map(({ text }) => text));
 
   const groups: Line[][] = [];
@@ -142,7 +142,7 @@ function blocksOf(lines: readonly Line[]): Block[] {
 }
 
 /** The distance between the lines of a paragraph, in sizes of its letters. */
-function leadingOf(lines: readonly Line[]): number {
+function measureLeading(lines: readonly Line[]): number {
   const gaps = lines
     .map((line, index) => gapBetween(lines[index - 1], line) ?? 0)
     .filter((gap) => gap > 0 && gap < 3)

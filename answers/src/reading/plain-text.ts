@@ -17,19 +17,19 @@ const manualHead = /^([\w.:+-]{1,60}\(\d\w{0,6}\))\s.*\s\1$/;
 
 /** Reads text as people write it and as `man` prints it. Each option becomes a passage of its own, with its description. */
 export function readPlainText(text: string): Reading {
-  const paragraphs = text.split(/\n(?:[^\S\n]*\n)+/).map(linesOf);
+  const paragraphs = text.split(/\n(?:[^\S\n]*\n)+/).map(splitLines);
   const page = manualHead.exec(paragraphs.find(({ length }) => length > 0)?.[0] ?? '')?.[1];
   // The first and the last line of a printed page start at its edge. Text that ends with the page's name is indented.
   const isText = (line: string) => page === undefined || /^\s/.test(line) || !line.endsWith(` ${page}`);
   const own = paragraphs.map((lines) => lines.filter(isText));
-  const blocks = blocksOf(own.filter(({ length }) => length > 0));
+  const blocks = parseBlocks(own.filter(({ length }) => length > 0));
   if (page !== undefined) return { title: page === page.toUpperCase() ? page.toLowerCase() : page, blocks };
   const [first, ...rest] = blocks;
   const opensWithTitle = first?.kind === 'paragraph' && rest.length > 0 && title.test(first.text);
   return { blocks: opensWithTitle ? [{ kind: 'heading', level: 1, text: first.text }, ...rest] : blocks };
 }
 
-function linesOf(paragraph: string): string[] {
+function splitLines(paragraph: string): string[] {
   const lines = paragraph.split('\n').map((line) => withoutTabs(line.trimEnd()));
   return lines.filter((line) => line !== '');
 }
@@ -42,7 +42,7 @@ export function textBlock(text: string): Block {
   return { kind: 'item', text: `${number === undefined ? '-' : `${number}.`} ${text.slice(mark.length)}` };
 }
 
-function blocksOf(paragraphs: readonly (readonly string[])[]): Block[] {
+function parseBlocks(paragraphs: readonly (readonly string[])[]): Block[] {
   const join = lineJoiner(paragraphs.flat());
   const blocks: Block[] = [];
   /** The indentation of the option whose description is being read. */
@@ -59,7 +59,7 @@ function blocksOf(paragraphs: readonly (readonly string[])[]): Block[] {
     for (; from < lines.length; from += 1) {
       const [first, second] = [lines[from]!, lines[from + 1]];
       // An underline without a heading above it separates paragraphs.
-      const level = underline.test(first) ? 0 : levelOf(first, second, next);
+      const level = underline.test(first) ? 0 : findHeadingLevel(first, second, next);
       if (level === undefined) break;
       optionIndent = undefined;
       if (level > 0) blocks.push({ kind: 'heading', level, text: evenSpaces(first) });
@@ -68,7 +68,7 @@ function blocksOf(paragraphs: readonly (readonly string[])[]): Block[] {
   }
 
   function readBody(lines: readonly string[]): void {
-    if (indentOf(lines[0]!) <= (optionIndent ?? -1) && optionAt(lines, 0) === undefined) {
+    if (measureIndent(lines[0]!) <= (optionIndent ?? -1) && optionAt(lines, 0) === undefined) {
       blocks.push({ kind: 'heading', level: termLevel, text: '' });
       optionIndent = undefined;
     }
@@ -89,7 +89,7 @@ function blocksOf(paragraphs: readonly (readonly string[])[]): Block[] {
       if (name !== undefined) {
         start(description);
         blocks.push({ kind: 'heading', level: termLevel, text: evenSpaces(name) });
-        optionIndent = indentOf(line);
+        optionIndent = measureIndent(line);
       } else if (underline.test(line)) start();
       else if (marker.test(line)) start(line.replace(/^\s*o /, '- '));
       else {
@@ -105,18 +105,24 @@ function blocksOf(paragraphs: readonly (readonly string[])[]): Block[] {
   function optionAt(lines: readonly string[], index: number) {
     const line = lines[index]!;
     const [, name, description] = option.exec(line) ?? [];
-    const indent = indentOf(line);
+    const indent = measureIndent(line);
     if (name === undefined || line.length > questionLengthMax || indent > (optionIndent ?? indent))
       return undefined;
     const [above, below = ''] = [lines[index - 1], lines[index + 1]];
-    if (above !== undefined && indentOf(above) === indent && !option.test(above)) return undefined;
+    if (above !== undefined && measureIndent(above) === indent && !option.test(above)) return undefined;
     const isDescribed = description !== undefined || lines.length === 1;
-    return isDescribed || indentOf(below) > indent || option.test(below) ? { name, description } : undefined;
+    return isDescribed || measureIndent(below) > indent || option.test(below)
+      ? { name, description }
+      : undefined;
   }
 }
 
 /** The level of a heading in the first line of a paragraph. */
-function levelOf(first: string, second: string | undefined, next: string | undefined): number | undefined {
+function findHeadingLevel(
+  first: string,
+  second: string | undefined,
+  next: string | undefined,
+): number | undefined {
   const isUnderlined = first.length <= questionLengthMax && !/[.,;]$/.test(first);
   if (isUnderlined && underline.test(second ?? '')) return 1 + underlines.indexOf(second!.trim().charAt(0));
   if (capitals.test(first) && !capitals.test(second ?? next ?? '')) return 2;
@@ -127,7 +133,7 @@ function levelOf(first: string, second: string | undefined, next: string | undef
   return second === undefined && next !== undefined && !marker.test(next) ? 3 : undefined;
 }
 
-function indentOf(line: string): number {
+function measureIndent(line: string): number {
   return line.length - line.trimStart().length;
 }
 

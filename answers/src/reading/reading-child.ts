@@ -125,7 +125,7 @@ export class ReadingChild {
   /** Undefined if the process ends before its last answer. */
   async #receive(): Promise<IndexedDocument | { fault: string } | undefined> {
     const passages = [];
-    for await (const line of linesOf(
+    for await (const line of readLines(
       this.#output,
       answerBytesPerCharacter * this.#limits.documentLengthMax,
     )) {
@@ -163,7 +163,7 @@ async function* framed(task: ReadingTask, file: DocumentFile): AsyncGenerator<Ui
   yield* file.chunks();
 }
 
-async function* linesOf(output: Readable, bytesMax: number): AsyncGenerator<string> {
+async function* readLines(output: Readable, bytesMax: number): AsyncGenerator<string> {
   let bytes = 0;
   let line: Buffer[] = [];
   for await (const chunk of output.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {

@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { readDocument, readerWith } from '../../testing/read-document.ts';
-import { programOf } from '../../testing/reading-program.ts';
+import { toProgramUrl } from '../../testing/reading-program.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const [addon] = globSync(join(root, 'node_modules/@node-rs/argon2-linux-*/*.node'));
@@ -80,8 +80,8 @@ describe('A parser that a hostile file has taken over', () => {
     import { Worker } from 'node:worker_threads';
     function failing(error) { if (error) throw error; }`;
 
-  async function outcomesOf(code: string, atStart = ''): Promise<Record<string, unknown>> {
-    const program = programOf(
+  async function collectOutcomes(code: string, atStart = ''): Promise<Record<string, unknown>> {
+    const program = toProgramUrl(
       `${code}; return { title: '', url: null, passages: [{ heading: '', text: JSON.stringify(outcomes) }] };`,
       atStart,
     );
@@ -103,7 +103,7 @@ describe('A parser that a hostile file has taken over', () => {
     rmSync(join(folder, 'written'));
     rmSync(join(folder, 'written-link'));
     const expected = Object.fromEntries(Object.keys(free).map((name) => [name, 'ERR_ACCESS_DENIED']));
-    assert.deepEqual(await outcomesOf(attempts(process.pid), imports), {
+    assert.deepEqual(await collectOutcomes(attempts(process.pid), imports), {
       ...expected,
       'open the database': 'TypeError',
       'load a native addon': 'ERR_DLOPEN_DISABLED',
@@ -126,7 +126,7 @@ describe('A parser that a hostile file has taken over', () => {
       environment: Object.keys(process.env),
       granted: ['fs.read', 'fs.write', 'child', 'worker'].filter((scope) => process.permission.has(scope, '/etc/hostname')),
     };`;
-    assert.deepEqual(await outcomesOf(code), { environment: [], granted: [] });
+    assert.deepEqual(await collectOutcomes(code), { environment: [], granted: [] });
   });
 });
 
@@ -140,7 +140,7 @@ describe('The service', () => {
       'an endless line': "'x'.repeat(1_000_000)",
     };
     for (const [name, answer] of Object.entries(answers)) {
-      const program = programOf(
+      const program = toProgramUrl(
         `if (text === 'hostile') fs.writeFileSync(3, ${answer}); return parseDocument(name, bytes, limits);`,
         "import fs from 'node:fs';",
       );

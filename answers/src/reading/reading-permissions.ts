@@ -7,7 +7,7 @@ const root = realpathSync(join(import.meta.dirname, '../../..'));
 /** The workspaces with the program and what it imports. */
 const workspaces = ['answers', 'runtime', 'server'];
 
-/** What the parsers and `termsOf` import. A package that is missing here cannot be loaded. */
+/** What the parsers and `extractTerms` import. A package that is missing here cannot be loaded. */
 const packages = ['lru-cache', 'markdown-it', 'parse5', 'stemmer', 'unpdf'];
 
 let flags: string[] | undefined;

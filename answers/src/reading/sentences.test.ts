@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { sentencesOf } from './passage-parts.ts';
+import { splitSentences } from './passage-parts.ts';
 
 function splits(name: string, sentences: string[], between = ' '): void {
-  it(name, () => assert.deepEqual(sentencesOf(sentences.join(between)), sentences));
+  it(name, () => assert.deepEqual(splitSentences(sentences.join(between)), sentences));
 }
 
 describe('splitting a text into sentences', () => {
@@ -63,7 +63,7 @@ describe('splitting a text into sentences', () => {
   );
 
   it('takes each list item, without its bullet', () => {
-    assert.deepEqual(sentencesOf('You need:\n- a pen. And ink\n  - paper\n* glue\nThen write\nit down.'), [
+    assert.deepEqual(splitSentences('You need:\n- a pen. And ink\n  - paper\n* glue\nThen write\nit down.'), [
       'You need:',
       'a pen. And ink',
       'paper',
@@ -73,7 +73,7 @@ describe('splitting a text into sentences', () => {
   });
 
   it('ends at an empty line, not at a line break', () => {
-    assert.deepEqual(sentencesOf('A title\n\nwrapped\r\nlines  go\ton\n \nlast'), [
+    assert.deepEqual(splitSentences('A title\n\nwrapped\r\nlines  go\ton\n \nlast'), [
       'A title',
       'wrapped lines go on',
       'last',
@@ -81,12 +81,12 @@ describe('splitting a text into sentences', () => {
   });
 
   it('finds none in an empty text', () => {
-    assert.deepEqual(sentencesOf(' \n\n\t\n- \n'), []);
+    assert.deepEqual(splitSentences(' \n\n\t\n- \n'), []);
   });
 
   it('loses nothing but white space and bullets', () => {
     const text = 'A.B. C! "D" (E.) … f?! G.[1] [2] 。。 H。”I. 1. J. e.g. K';
-    assert.equal(sentencesOf(text).join('').replace(/\s/g, ''), text.replace(/\s/g, ''));
+    assert.equal(splitSentences(text).join('').replace(/\s/g, ''), text.replace(/\s/g, ''));
   });
 
   const megabyte = 1_000_000;
@@ -117,7 +117,7 @@ describe('splitting a text into sentences', () => {
       const text = piece.repeat(megabyte / piece.length);
       // Processor time, because other programs may delay this one.
       const before = process.cpuUsage();
-      const sentences = sentencesOf(`${text}\n\nThe end.`);
+      const sentences = splitSentences(`${text}\n\nThe end.`);
       assert.equal(sentences.at(-1), 'The end.');
       const { user, system } = process.cpuUsage(before);
       assert.ok(user + system < 5_000_000);

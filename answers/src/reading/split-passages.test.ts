@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Block, termLevel } from './blocks.ts';
-import { cellsOf, countWords, sentencesOf, tableText, unitsOf } from './passage-parts.ts';
+import { countWords, splitCells, splitSentences, splitUnits, tableText } from './passage-parts.ts';
 import { splitPassages } from './split-passages.ts';
 
 const heading = (level: number, text: string): Block => ({ kind: 'heading', level, text });
@@ -126,8 +126,8 @@ describe('splitting a document into passages', () => {
     const passages = [...splitPassages([paragraph(text)], 'T')];
     assert.ok(passages.length >= 4);
     assert.deepEqual(
-      passages.flatMap((passage) => sentencesOf(passage.text)),
-      sentencesOf(text),
+      passages.flatMap((passage) => splitSentences(passage.text)),
+      splitSentences(text),
     );
   });
 
@@ -167,7 +167,7 @@ describe('splitting a document into passages', () => {
     assert.ok(passages.length > 1);
     assert.deepEqual(
       passages.flatMap(({ text }) =>
-        unitsOf(text).flatMap((unit) => (unit.kind === 'code' ? unit.text : [])),
+        splitUnits(text).flatMap((unit) => (unit.kind === 'code' ? unit.text : [])),
       ),
       lines,
     );
@@ -178,11 +178,11 @@ describe('splitting a document into passages', () => {
     const table: Block = { kind: 'table', text: tableText(['Name', 'What it is'], rows) };
     const passages = [...splitPassages([paragraph(prose(10, 12)), paragraph('All parts:'), table], 'T')];
     assert.ok(passages.length > 3);
-    const tables = passages.map(({ text }) => unitsOf(text).filter(({ kind }) => kind === 'row'));
+    const tables = passages.map(({ text }) => splitUnits(text).filter(({ kind }) => kind === 'row'));
     assert.equal(tables.filter(({ length }) => length > 0).length, passages.length - 1);
     assert.ok(tables.flat().every(({ header }) => header === '| Name | What it is |\n| --- | --- |'));
     assert.deepEqual(
-      tables.flat().map(({ text }) => cellsOf(text)),
+      tables.flat().map(({ text }) => splitCells(text)),
       rows,
     );
     assert.match(passages[1]?.text ?? '', /^All parts:\n\n\| Name/);
@@ -223,7 +223,7 @@ describe('splitting a document into passages', () => {
   it('puts a longer fence around code that contains fences', () => {
     const [passage] = [...splitPassages([code('```\nx\n```')], 'T')];
     assert.deepEqual(
-      unitsOf(passage?.text ?? '').map(({ header, text }) => [header, text]),
+      splitUnits(passage?.text ?? '').map(({ header, text }) => [header, text]),
       ['```', 'x', '```'].map((line) => ['````', line]),
     );
   });

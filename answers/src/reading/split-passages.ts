@@ -1,13 +1,13 @@
 import type { PassageText } from '../../../server/src/domain/document.ts';
-import { type Block, sectionsOf, type TextBlock } from './blocks.ts';
+import { type Block, listSections, type TextBlock } from './blocks.ts';
 import {
   countWords,
   headerLine,
   joinedUnits,
-  sentencesOfProse,
-  textOfUnits,
+  joinUnits,
+  splitProse,
+  splitUnits,
   type Unit,
-  unitsOf,
   withoutTable,
 } from './passage-parts.ts';
 
@@ -30,16 +30,16 @@ type Run = readonly Unit[];
 /** Passages have about 60 to 180 words. None crosses a heading, and only a sentence that is longer than a passage is cut. */
 export function* splitPassages(blocks: readonly Block[], title: string): Generator<PassageText> {
   const read = blocks.filter(({ kind, text }) => kind !== 'paragraph' || !numberAlone.test(text));
-  for (const { heading, term, blocks: own } of sectionsOf(read, title)) {
-    for (const units of pack(runsOf(unitsOf(textOfBlocks(own)).flatMap(withoutLongUnit)))) {
+  for (const { heading, term, blocks: own } of listSections(read, title)) {
+    for (const units of pack(groupRuns(splitUnits(joinBlocks(own)).flatMap(withoutLongUnit)))) {
       if (units.every((unit) => unit.text.trim() === '')) continue;
-      const text = textOfUnits(units);
+      const text = joinUnits(units);
       yield { heading, text: term === '' ? text : `${term}\n${text}` };
     }
   }
 }
 
-function textOfBlocks(blocks: readonly TextBlock[]): string {
+function joinBlocks(blocks: readonly TextBlock[]): string {
   const parts = blocks.map(({ kind, text }, at) => {
     const joint = kind === 'item' && blocks[at - 1]?.kind === 'item' ? '' : '\n';
     return `${joint}${kind === 'code' ? fenced(text) : text}`;
@@ -58,7 +58,7 @@ function fenced(code: string): string {
 function withoutLongUnit(whole: Unit): Unit[] {
   if (fits(`${headerLine(whole)} ${whole.text}`)) return [whole];
   const unit = withoutTable(whole);
-  const pieces = unit.kind === 'code' ? [unit.text] : sentencesOfProse(unit.text);
+  const pieces = unit.kind === 'code' ? [unit.text] : splitProse(unit.text);
   return pieces
     .flatMap((piece) => (fits(piece) ? [piece] : (piece.match(cutPieces) ?? [])))
     .map((piece, at) => ({
@@ -71,14 +71,14 @@ function withoutLongUnit(whole: Unit): Unit[] {
 }
 
 function fits(text: string): boolean {
-  return text.length <= unitLengthMax && wordsOf(text) <= wordsMax;
+  return text.length <= unitLengthMax && estimateWords(text) <= wordsMax;
 }
 
 /**
  * A paragraph or a block of code stays together if it fits into a passage, and so does a list with its introduction. The
  * introduction of a longer list stays with the first item.
  */
-function runsOf(units: readonly Unit[]): Run[] {
+function groupRuns(units: readonly Unit[]): Run[] {
   const runs: Run[] = [];
   for (const group of Map.groupBy(units, ({ group }) => group).values()) {
     const { kind } = group[0]!;
@@ -119,11 +119,11 @@ function pack(runs: readonly Run[]): Run[] {
 }
 
 function wordsIn(units: Run): number {
-  return units.reduce((sum, unit) => sum + wordsOf(joinedUnits([unit]), unit.header), 0);
+  return units.reduce((sum, unit) => sum + estimateWords(joinedUnits([unit]), unit.header), 0);
 }
 
 /** The bars of a table are not words. The header counts only by its length. */
-function wordsOf(text: string, header = ''): number {
+function estimateWords(text: string, header = ''): number {
   const words = countWords(text.replaceAll('|', ' '));
   return Math.max(words, (header.length + text.length + 1) / wordLengthMax);
 }

@@ -1,4 +1,4 @@
-import { termOf } from './terms.ts';
+import { toTerm } from './terms.ts';
 
 /** Words with nearly the same meaning in questions about rules, products and services. Commas separate the groups. */
 const families = `allow permit authorise,answer reply respond response react,bicycle bike,boss manager supervisor,
@@ -27,12 +27,12 @@ sync synchronous,update upgrade`;
 
 const wordings = new Map<string, readonly string[]>();
 for (const group of families.split(/,\n?/)) {
-  const terms = group.split(' ').map(termOf);
-  for (const term of terms) wordings.set(term, [...new Set([...wordingsOf(term), ...terms])]);
+  const terms = group.split(' ').map(toTerm);
+  for (const term of terms) wordings.set(term, [...new Set([...listWordings(term), ...terms])]);
 }
 
 /** The term, and others that mean nearly the same. */
-export function wordingsOf(term: string): readonly string[] {
+export function listWordings(term: string): readonly string[] {
   return wordings.get(term) ?? [term];
 }
 
@@ -48,5 +48,5 @@ export function respellings(word: string): string[] {
     const swapped = after.charAt(0) + letter + after.slice(1);
     return [before + swapped, ...others.map((other) => before + other + after), before + after];
   });
-  return [...new Set(spellings.flat().map(termOf))].filter((term) => term !== termOf(word));
+  return [...new Set(spellings.flat().map(toTerm))].filter((term) => term !== toTerm(word));
 }

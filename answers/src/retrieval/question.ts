@@ -1,9 +1,9 @@
-import { wordingsOf } from './other-wordings.ts';
+import { listWordings } from './other-wordings.ts';
 import { stopWords } from './stop-words.ts';
-import { termOf, wordsOf } from './terms.ts';
+import { splitWords, toTerm } from './terms.ts';
 
 /** One subject of a question: a term, the first word for it, and whether only the context of the question has it. */
-export type Concept = ReturnType<typeof conceptsOf>[number];
+export type Concept = ReturnType<typeof extractConcepts>[number];
 
 /** Only the start of a long question is read. */
 const readLengthMax = 2_000;
@@ -13,12 +13,12 @@ const conceptsMax = 24;
 const measures = new Set('long soon often far big old fast quickly large heavy hot'.split(' '));
 
 /** The concepts of a question, and then those of its context. */
-export function conceptsOf(question: string, context = '') {
+export function extractConcepts(question: string, context = '') {
   const concepts = [question, context].flatMap((text, place) => {
-    const words = wordsOf(text.slice(0, readLengthMax));
+    const words = splitWords(text.slice(0, readLengthMax));
     const isMeasure = (word: string, at: number) => words[at - 1] === 'how' && measures.has(word);
     const content = words.filter((word, at) => !stopWords.has(word) && !isMeasure(word, at));
-    return content.map((word) => ({ term: termOf(word), word, isContext: place > 0 }));
+    return content.map((word) => ({ term: toTerm(word), word, isContext: place > 0 }));
   });
   const byTerm = Map.groupBy(concepts, ({ term }) => term);
   return Array.from(byTerm.values(), ([first]) => first!).slice(0, conceptsMax);
@@ -56,22 +56,22 @@ export function expectedBy(question: string) {
 
 function expectedPatterns(asked: string): readonly RegExp[] {
   const thing = definitionAsked.exec(asked)?.[1];
-  if (thing !== undefined) return [definitionOf(thing)];
+  if (thing !== undefined) return [buildDefinitionPattern(thing)];
   const counted = /\bhow many (\p{L}{3,})/iu.exec(asked)?.[1];
-  if (counted !== undefined) return [countOf(counted)];
+  if (counted !== undefined) return [buildCountPattern(counted)];
   // 'Who founded it, and when?' asks for a name and a date.
   const parts = asked.split(/\band\b/i);
   return parts.flatMap((part) => measured.find(([ask]) => ask.test(part))?.slice(1) ?? []);
 }
 
 /** '34 countries', '8 participants' for 'how many people'. */
-function countOf(counted: string): RegExp {
-  const things = [counted.replace(/(?:ie|e)?s$/, ''), ...wordingsOf(termOf(counted))];
+function buildCountPattern(counted: string): RegExp {
+  const things = [counted.replace(/(?:ie|e)?s$/, ''), ...listWordings(toTerm(counted))];
   return new RegExp(`\\b${number} (?:\\p{L}+ ){0,2}(?:${things.join('|')})`, 'iu');
 }
 
 /** 'A skein is …', 'Skein: …'. */
-function definitionOf(thing: string): RegExp {
+function buildDefinitionPattern(thing: string): RegExp {
   return new RegExp(
     `^["“*]*(?:(?:an?|the)\\s+)?${thing}s?["”*]*(?:\\s*\\([^()]{1,60}\\))?(?:\\s+(?:is|are|means?|stands?|refers?)\\b|:\\s)`,
     'i',

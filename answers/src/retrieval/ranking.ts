@@ -1,7 +1,7 @@
 import { memoized } from '../../../runtime/src/pure/memoized.ts';
 import { bareName, type FoundPassage } from '../../../server/src/domain/document.ts';
 import type { Concept } from './question.ts';
-import { type TermCounts, termCounts, tokensOf } from './terms.ts';
+import { type TermCounts, termCounts, tokenize } from './terms.ts';
 
 /** A concept with its weights, from the documents that are searched. */
 export interface WeighedConcept extends Concept {
@@ -29,17 +29,17 @@ export function rankPassages(
   countExpected?: (text: string) => number,
 ) {
   const scored = passages.map((passage) => {
-    const score = scoreOf(concepts, passage);
+    const score = scorePassage(concepts, passage);
     return { passage, score, order: score + weights.expected * (countExpected?.(passage.text) ?? 0) };
   });
   const bestFirst = scored.sort((a, b) => b.order - a.order);
-  const groups = Map.groupBy(bestFirst, ({ passage }) => tokensOf(passage.text).join(' '));
+  const groups = Map.groupBy(bestFirst, ({ passage }) => tokenize(passage.text).join(' '));
   return Array.from(groups.values(), ([best]) => best!).slice(0, limit);
 }
 
 /** 0 to 1.8: how much of the question's weight the words of a passage have. */
-function scoreOf(concepts: readonly WeighedConcept[], passage: FoundPassage): number {
-  const { text, heading, title } = termsOfParts(passage);
+function scorePassage(concepts: readonly WeighedConcept[], passage: FoundPassage): number {
+  const { text, heading, title } = extractPartTerms(passage);
   let score = 0;
   for (const { wordings } of concepts) {
     let frequency = 0;
@@ -55,7 +55,7 @@ function scoreOf(concepts: readonly WeighedConcept[], passage: FoundPassage): nu
   return score;
 }
 
-export const termsOfParts = memoized(({ text, heading, title, name }: FoundPassage) => ({
+export const extractPartTerms = memoized(({ text, heading, title, name }: FoundPassage) => ({
   text: termCounts(text),
   heading: termCounts(heading),
   // A file's name often contains what its title lacks, such as the name of the tool that it describes.
@@ -71,7 +71,7 @@ export function matchedWeights(concepts: readonly WeighedConcept[], counts: Term
 export const otherWording = 0.8;
 
 /** The share of the question that is covered: 0 to 1. */
-export function coverageOf(concepts: readonly WeighedConcept[], matched: readonly number[]): number {
+export function measureCoverage(concepts: readonly WeighedConcept[], matched: readonly number[]): number {
   return concepts.reduce((sum, { weight }, at) => {
     if (matched[at] === 0) return sum;
     return sum + weight * (matched[at] === weight ? 1 : otherWording);

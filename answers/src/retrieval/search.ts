@@ -1,7 +1,7 @@
 import type { OrganizationId } from '../../../server/src/domain/id.ts';
 import type { Documents, PassageNumber } from '../../../server/src/storage/port/store.ts';
-import { respellings, wordingsOf } from './other-wordings.ts';
-import { type Concept, conceptsOf, expectedBy } from './question.ts';
+import { listWordings, respellings } from './other-wordings.ts';
+import { type Concept, expectedBy, extractConcepts } from './question.ts';
 import { otherWording, rankPassages, type WeighedConcept } from './ranking.ts';
 
 export type PassageStore = Pick<Documents, 'findPassages' | 'readPassages' | 'outlineDocuments'>;
@@ -29,8 +29,8 @@ export async function searchPassages(
   context = '',
 ) {
   const index = new TermIndex((terms) => store.findPassages(organizationId, accountId, terms, holdersMax));
-  const asked = conceptsOf(question, context);
-  await index.lookUp(asked.flatMap(({ term }) => wordingsOf(term)));
+  const asked = extractConcepts(question, context);
+  await index.lookUp(asked.flatMap(({ term }) => listWordings(term)));
   const concepts = await weighed(asked, index);
   await index.lookUpTogether(asked.map(({ term }) => term));
   const read = await store.readPassages(organizationId, accountId, nominate(concepts, index));
@@ -79,8 +79,8 @@ class TermIndex {
 
   /** Looks for groups of terms first, and then for each term of the groups that were found. */
   async lookUpRare(terms: readonly string[]): Promise<void> {
-    const groupOf = (_: string, at: number) => Math.floor(at / spellingsPerQuery);
-    const groups = [...Map.groupBy(terms, groupOf).values()];
+    const toGroup = (_: string, at: number) => Math.floor(at / spellingsPerQuery);
+    const groups = [...Map.groupBy(terms, toGroup).values()];
     if (groups.length === 0) return;
     const { holders } = await this.#find(groups.map((group) => group.join('|')));
     await this.lookUp(groups.filter((_, at) => holders[at]!.length > 0).flat());
@@ -103,20 +103,20 @@ class TermIndex {
 }
 
 async function weighed(asked: readonly Concept[], index: TermIndex): Promise<WeighedConcept[]> {
-  const rarityOf = ({ isContext }: Concept, term: string) =>
+  const weighRarity = ({ isContext }: Concept, term: string) =>
     (isContext ? contextWeight : 1) * index.rarity(index.frequency(term));
-  const total = asked.reduce((sum, concept) => sum + rarityOf(concept, concept.term), 0);
+  const total = asked.reduce((sum, concept) => sum + weighRarity(concept, concept.term), 0);
   const concepts: WeighedConcept[] = [];
   let respelled = 0;
   for (const concept of asked) {
-    const weight = rarityOf(concept, concept.term) / total;
-    let terms = wordingsOf(concept.term).filter(index.occurs);
+    const weight = weighRarity(concept, concept.term) / total;
+    let terms = listWordings(concept.term).filter(index.occurs);
     // A word that no passage contains may be misspelled.
     if (terms.length === 0 && respelled++ < respelledMax) terms = await respelledTerms(concept.word, index);
     const wordings = terms.map((term) => {
       if (term === concept.term) return { term, weight };
       // A synonym never weighs more than the word in the question, however rare it is.
-      return { term, weight: otherWording * Math.min(weight, rarityOf(concept, term) / total) };
+      return { term, weight: otherWording * Math.min(weight, weighRarity(concept, term) / total) };
     });
     wordings.sort((a, b) => b.weight - a.weight);
     concepts.push({ ...concept, weight, wordings });
@@ -127,9 +127,9 @@ async function weighed(asked: readonly Concept[], index: TermIndex): Promise<Wei
 /** The most frequent correct spelling of a word, or one whose synonym occurs, and its synonyms. */
 async function respelledTerms(word: string, index: TermIndex): Promise<string[]> {
   const spellings = respellings(word);
-  await index.lookUpRare(spellings.flatMap(wordingsOf));
+  await index.lookUpRare(spellings.flatMap(listWordings));
   const frequentFirst = spellings.toSorted((a, b) => index.frequency(b) - index.frequency(a));
-  const known = frequentFirst.map((term) => wordingsOf(term).filter(index.occurs));
+  const known = frequentFirst.map((term) => listWordings(term).filter(index.occurs));
   return known.find(({ length }) => length > 0) ?? [];
 }
 

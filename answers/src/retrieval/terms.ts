@@ -7,30 +7,30 @@ const termLengthMax = 64;
 const charactersMax = 500_000;
 
 /** The words by which a passage is found, each once: letters and digits only, without stop words. */
-export function termsOf(text: string): string[] {
+export function extractTerms(text: string): string[] {
   const terms = new Set<string>();
-  for (const word of wordsOf(text)) if (!stopWords.has(word)) terms.add(termOf(word));
+  for (const word of splitWords(text)) if (!stopWords.has(word)) terms.add(toTerm(word));
   return [...terms];
 }
 
 /** Every word as a term, in order and with stop words, to find which words are close to each other. */
-export const tokensOf = memoizedByText((text): readonly string[] => wordsOf(text).map(termOf));
+export const tokenize = memoizedByText((text): readonly string[] => splitWords(text).map(toTerm));
 
 /** Words in order: lower-case, without diacritics, `30,000` as one number, `don't` as two words, `5gb` as `5 GB`. */
-export function wordsOf(text: string): string[] {
+export function splitWords(text: string): string[] {
   const words = spaced(folded(text)).match(/\d+(?=[a-z])|[\p{L}\p{N}\p{M}]+/gu) ?? [];
   return words.map((word) => word.replace(/\p{M}+/gu, '')).filter((word) => word !== '');
 }
 
 /** The term of a word in the index. Computing one takes a microsecond, a lookup a tenth of that. */
-export const termOf = memoizedByText(stemOf);
+export const toTerm = memoizedByText(toStem);
 
 /** The stemmer would reduce 'capitalize' to the stem of 'capital', and 'organization' to that of 'organ'. */
 const verbInIze = /^(.{4,}i)[sz](?:e[drs]?|ers|ing|ations?)$/;
 /** The stemmer would reduce 'founded' to 'found', as in "can be found in". */
 const formOfFounder = /^found(?:ed|ers?|ing)$/;
 
-function stemOf(word: string): string {
+function toStem(word: string): string {
   if (word.length > termLengthMax) return word.slice(0, termLengthMax).replace(/[\ud800-\udbff]$/, '');
   if (stopWords.has(word) || !/^[a-z]{3,}$/.test(word)) return word;
   if (formOfFounder.test(word)) return 'founder';
@@ -102,6 +102,6 @@ export type TermCounts = ReadonlyMap<string, number>;
 /** How often a text has each term. */
 export const termCounts = memoizedByText((text): TermCounts => {
   const counts = new Map<string, number>();
-  for (const token of tokensOf(text)) counts.set(token, (counts.get(token) ?? 0) + 1);
+  for (const token of tokenize(text)) counts.set(token, (counts.get(token) ?? 0) + 1);
   return counts;
 });

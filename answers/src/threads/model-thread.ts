@@ -91,13 +91,13 @@ async function run(batch: readonly Call<Tasks>[]): Promise<void> {
   const startedMs = performance.now();
   for (const { method, args } of batch) {
     const task = tasks[method] as (...args: readonly unknown[]) => Promise<unknown>;
-    outcomes.push(await task(...args).then((result) => ({ result }), failureOf));
+    outcomes.push(await task(...args).then((result) => ({ result }), toFailure));
     if (performance.now() - startedMs >= batchMs) break;
   }
   tell({ outcomes });
 }
 
-function failureOf(error: unknown): Outcome {
+function toFailure(error: unknown): Outcome {
   if (error instanceof ModelError) return { failure: error.message, transient: error.transient };
   return { failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }

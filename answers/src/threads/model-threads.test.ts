@@ -44,7 +44,7 @@ function request(prompt: string, organization = 'org_1', signal = neverAborted) 
   };
 }
 
-async function replyOf(model: Model, ...asked: Parameters<typeof request>): Promise<ReplyEvent[]> {
+async function collectReply(model: Model, ...asked: Parameters<typeof request>): Promise<ReplyEvent[]> {
   const events: ReplyEvent[] = [];
   for await (const event of model.reply(request(...asked))) events.push(event);
   return events;
@@ -82,9 +82,9 @@ describe('Model threads', () => {
       'Hello!',
       'Who are you?',
     ]) {
-      const here = await replyOf(extractiveModel(fixture.store), prompt, fixture.organizationId);
+      const here = await collectReply(extractiveModel(fixture.store), prompt, fixture.organizationId);
       assert.ok(here.length > 0);
-      assert.deepEqual(await replyOf(threads, prompt, fixture.organizationId), here);
+      assert.deepEqual(await collectReply(threads, prompt, fixture.organizationId), here);
     }
   });
 
@@ -153,7 +153,7 @@ describe('Model threads', () => {
     const model = new ModelThreads({ store: noStore, threads: 1, program });
     const ended: string[] = [];
     const ask = async (organization: string) => {
-      await replyOf(model, 'fine', organization);
+      await collectReply(model, 'fine', organization);
       ended.push(organization);
     };
     await Promise.all([...Array.from({ length: 100 }, () => ask('org_1')), ask('org_2')]);
@@ -170,8 +170,8 @@ describe('Model threads', () => {
     for (const how of ['crash', 'loop']) {
       it(`fail only that reply, as transient, and write the next (${how})`, async () => {
         const model = misbehaving({ taskMsMax: how === 'loop' ? 5_000 : 60_000 });
-        const failed = replyOf(model, how, 'org_1');
-        const next = replyOf(model, 'fine', 'org_2');
+        const failed = collectReply(model, how, 'org_1');
+        const next = collectReply(model, 'fine', 'org_2');
         await assert.rejects(failed, (error) => error instanceof ModelError && error.transient);
         assert.deepEqual(await next, [{ type: 'text', text: 'fine' }]);
       });
@@ -180,7 +180,7 @@ describe('Model threads', () => {
     it('run the other replies of its batch again', async () => {
       const model = misbehaving();
       const prompts = ['fine', 'crash', 'one', 'two'];
-      const outcomes = await Promise.allSettled(prompts.map((prompt) => replyOf(model, prompt)));
+      const outcomes = await Promise.allSettled(prompts.map((prompt) => collectReply(model, prompt)));
       assert.deepEqual(
         outcomes.map((one) => (one.status === 'fulfilled' ? one.value : 'failed')),
         prompts.map((text) => (text === 'crash' ? 'failed' : [{ type: 'text', text }])),
@@ -190,7 +190,7 @@ describe('Model threads', () => {
     it('fail what waits when they are closed', async () => {
       const threads = new ModelThreads({ store: noStore, threads: 1, program });
       const failed = ['wait', 'one', 'two'].map((prompt) =>
-        assert.rejects(replyOf(threads, prompt), { transient: true }),
+        assert.rejects(collectReply(threads, prompt), { transient: true }),
       );
       await nextTurn();
       await threads.close();
@@ -200,19 +200,21 @@ describe('Model threads', () => {
     it('reject tasks after they are closed', async () => {
       const threads = new ModelThreads({ store: noStore, threads: 1, program });
       await threads.close();
-      await assert.rejects(replyOf(threads, 'fine'), { transient: true });
+      await assert.rejects(collectReply(threads, 'fine'), { transient: true });
     });
 
     it('free the slot of an aborted task', async () => {
       const model = misbehaving();
       for (const how of ['wait', 'loop']) {
         const abort = new AbortController();
-        const failed = assert.rejects(replyOf(model, how, 'org_1', abort.signal), { message: 'cancelled' });
+        const failed = assert.rejects(collectReply(model, how, 'org_1', abort.signal), {
+          message: 'cancelled',
+        });
         // The task has been sent to its thread.
         await nextTurn();
         abort.abort(new Error('cancelled'));
         await failed;
-        assert.deepEqual(await replyOf(model, 'fine'), [{ type: 'text', text: 'fine' }]);
+        assert.deepEqual(await collectReply(model, 'fine'), [{ type: 'text', text: 'fine' }]);
       }
     });
 
@@ -228,13 +230,15 @@ describe('Model threads', () => {
       };
       const model = misbehaving({ store: { ...noStore, outlineDocuments }, taskMsMax: timerMsMax });
       const abort = new AbortController();
-      const failed = assert.rejects(replyOf(model, 'ask', 'org_1', abort.signal), { message: 'cancelled' });
+      const failed = assert.rejects(collectReply(model, 'ask', 'org_1', abort.signal), {
+        message: 'cancelled',
+      });
       await asked[0]!.promise;
       abort.abort(new Error('cancelled'));
       await failed;
       answers[0]!.resolve([]);
       await asked[1]!.promise;
-      assert.deepEqual(await replyOf(model, 'fine'), [{ type: 'text', text: 'fine' }]);
+      assert.deepEqual(await collectReply(model, 'fine'), [{ type: 'text', text: 'fine' }]);
     });
   });
 });

@@ -48,7 +48,7 @@ export const behaviors: Record<string, (exchange: Exchange) => Promise<void> | v
     const { encoder, response, words } = exchange;
     for (const frame of [
       ...encoder.begin(),
-      ...encoder.text(wordsOf(goodAnswer(exchange.asked))),
+      ...encoder.text(splitWords(goodAnswer(exchange.asked))),
       ...encoder.end('stop'),
     ]) {
       if (response.destroyed) return;
@@ -130,8 +130,8 @@ export const behaviors: Record<string, (exchange: Exchange) => Promise<void> | v
     send(response, [...encoder.begin(), ...encoder.text(['As far as', ' this']), ...encoder.end('length')]),
   /** `!reasoning First. | Second.`: two paragraphs of reasoning, then an answer. */
   reasoning: ({ asked, encoder, response, words }) => {
-    const reasoning = encoder.reasoning(wordsOf(words.replaceAll(' | ', '\n\n')));
-    const text = encoder.text(wordsOf(goodAnswer(asked)));
+    const reasoning = encoder.reasoning(splitWords(words.replaceAll(' | ', '\n\n')));
+    const text = encoder.text(splitWords(goodAnswer(asked)));
     send(response, [...encoder.begin(), ...reasoning, ...text, ...encoder.end('stop')]);
   },
   /** `!tool fees`: searches for fees and answers from the result. */
@@ -190,7 +190,11 @@ export const behaviors: Record<string, (exchange: Exchange) => Promise<void> | v
 };
 
 export function answerWell({ asked, encoder, response }: Exchange): void {
-  send(response, [...encoder.begin(), ...encoder.text(wordsOf(goodAnswer(asked))), ...encoder.end('stop')]);
+  send(response, [
+    ...encoder.begin(),
+    ...encoder.text(splitWords(goodAnswer(asked))),
+    ...encoder.end('stop'),
+  ]);
 }
 
 /** The first sentence of the first passage or, after a search, of the last passage found. */
@@ -205,7 +209,7 @@ function goodAnswer({ instructions, found }: Asked): string {
     : `${sentence.replace(/[.!?]$/, '')} [${number}].`;
 }
 
-function wordsOf(text: string): string[] {
+function splitWords(text: string): string[] {
   return text.match(/\s*\S+/g) ?? [];
 }
 

@@ -46,12 +46,12 @@ export function readChatCompletion(body: Body): Asked {
   return {
     instructions: messages
       .filter(({ role }) => role === 'system')
-      .map(({ content }) => textOf(content))
+      .map(({ content }) => joinText(content))
       .join('\n'),
-    prompt: textOf(messages[last]?.content ?? ''),
+    prompt: joinText(messages[last]?.content ?? ''),
     hasTools: (body.tools ?? []).length > 0,
     mustAnswer: body.tool_choice === 'none',
-    found: results.length === 0 ? undefined : results.map(({ content }) => textOf(content)).join('\n'),
+    found: results.length === 0 ? undefined : results.map(({ content }) => joinText(content)).join('\n'),
   };
 }
 
@@ -63,17 +63,17 @@ export function readMessages(body: Body): Asked {
   const last = messages.findLastIndex((message) => message.role === 'user' && !isResult(message));
   const results = messages.slice(last + 1).filter(isResult);
   return {
-    instructions: textOf(body.system ?? ''),
-    prompt: textOf(messages[last]?.content ?? ''),
+    instructions: joinText(body.system ?? ''),
+    prompt: joinText(messages[last]?.content ?? ''),
     hasTools: (body.tools ?? []).length > 0,
     mustAnswer: body.tool_choice?.type === 'none',
-    found: results.length === 0 ? undefined : results.map(({ content }) => textOf(content)).join('\n'),
+    found: results.length === 0 ? undefined : results.map(({ content }) => joinText(content)).join('\n'),
   };
 }
 
-function textOf(content: string | Block[] | null): string {
+function joinText(content: string | Block[] | null): string {
   if (typeof content === 'string') return content;
-  return (content ?? []).map((block) => block.text ?? textOf(block.content ?? '')).join('\n');
+  return (content ?? []).map((block) => block.text ?? joinText(block.content ?? '')).join('\n');
 }
 
 /** For OpenAI-compatible APIs. */

@@ -43,7 +43,7 @@ export function buildProgram<C extends CommandLine>(sections: Sections<C>, run: 
     .exitOverride()
     // Errors are thrown, and printed by the caller in one line.
     .configureOutput({ writeErr: () => {} })
-    .configureHelp({ ...helpStyle, visibleCommands: leavesOf, subcommandTerm: termOf })
+    .configureHelp({ ...helpStyle, visibleCommands: listLeaves, subcommandTerm: formatTerm })
     .addHelpText('before', 'Skein, a conversation-thread service.\n')
     .addHelpText('after', introduction);
   for (const [heading, commands] of Object.entries(sections)) {
@@ -77,7 +77,7 @@ function addCommand<C extends CommandLine>(program: Command, heading: string, co
   leaf.addHelpText('after', () => `\n${styleText('bold', 'Examples:')}${examples}`);
   leaf.action(async () => {
     const positionals = leaf.processedArgs.flat().filter((one) => one !== undefined) as string[];
-    if (positionals.includes('')) leaf.error(`error: an argument of '${pathOf(leaf)}' is empty`);
+    if (positionals.includes('')) leaf.error(`error: an argument of '${formatPath(leaf)}' is empty`);
     const options = leaf.opts<Options>();
     // Probably an unset shell variable.
     const empty = leaf.options.find((one) => options[one.attributeName()] === '');
@@ -97,24 +97,24 @@ function knownChild(parent: Command, name: string): Command {
 }
 
 /** The commands below a command that run something, in the order of the help. */
-function leavesOf(command: Command): Command[] {
+function listLeaves(command: Command): Command[] {
   return command.commands.flatMap((one) => {
-    if (one.commands.length > 0) return leavesOf(one);
+    if (one.commands.length > 0) return listLeaves(one);
     return one.name() === 'help' ? [] : [one];
   });
 }
 
 /** `org create`: the name as it is typed after `skein`. */
-function pathOf(command: Command): string {
-  return command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`.trim();
+function formatPath(command: Command): string {
+  return command.parent === null ? '' : `${formatPath(command.parent)} ${command.name()}`.trim();
 }
 
-function termOf(command: Command): string {
+function formatTerm(command: Command): string {
   const names = command.registeredArguments.map((one) => {
     const name = one.variadic ? `${one.name()}…` : one.name();
     return one.required ? name : `[${name}]`;
   });
-  return [pathOf(command), ...names].join(' ');
+  return [formatPath(command), ...names].join(' ');
 }
 
 /** Commander removes the styles where the output is not a terminal that shows colors. */
@@ -129,7 +129,7 @@ const helpStyle = {
 function usageError(known: Command, { code, message }: CommanderError): UsageError {
   if (code === 'commander.help') {
     const children = known.commands.map((one) => one.name()).join(', ');
-    return new UsageError(`'skein ${pathOf(known)}' needs a subcommand: ${children}.`);
+    return new UsageError(`'skein ${formatPath(known)}' needs a subcommand: ${children}.`);
   }
   const [, sentence = '', suggestion = ''] =
     /^error: (.*?)\.?(?:\n\((Did you mean .*)\))?$/s.exec(message) ?? [];
@@ -141,7 +141,7 @@ function usageError(known: Command, { code, message }: CommanderError): UsageErr
       .replace(/(option '--?[\w-]+)=.*'/s, "$1'")
       .replace(/(option '[^']+' argument) '.*' is invalid\./is, '$1 is invalid.'),
   );
-  const help = `Run '${['skein', pathOf(known), '--help'].filter(Boolean).join(' ')}' for usage.`;
+  const help = `Run '${['skein', formatPath(known), '--help'].filter(Boolean).join(' ')}' for usage.`;
   return new UsageError([`${start}.`, suggestion, help].filter(Boolean).join(' '));
 }
 

@@ -73,7 +73,7 @@ export const commands: readonly StoreCommand[] = [
         OWNER: owner ?? 'org-wide',
         'CREATED BY': creator ?? 'operator',
         'LAST USED': lastUsedAt === null ? 'never' : iso(lastUsedAt),
-        STATE: stateOf(revokedAt, now),
+        STATE: describeState(revokedAt, now),
         NAME: name,
       }));
       const requested = requests.map(({ id, owner, state, name }) => {
@@ -163,7 +163,7 @@ function showSecret(
   };
 }
 
-function stateOf(revokedAt: number | null, now: number): string {
+function describeState(revokedAt: number | null, now: number): string {
   if (revokedAt === null) return 'active';
   return revokedAt > now ? `ends ${iso(revokedAt)}` : 'revoked';
 }

@@ -3,16 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { composeSkein, openStore as openStoreOf } from '../compose.ts';
+import { composeSkein, openStore } from '../compose.ts';
 import { readConfig } from '../config/config.ts';
 import { makeDemo } from './demo.ts';
 
 const baseUrl = 'http://127.0.0.1:8080';
 
-async function openStore(t: TestContext) {
+async function openDemo(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'skein-demo-'));
   const config = readConfig({ SKEIN_DATABASE_URL: `sqlite:${join(folder, 'skein.db')}` });
-  const store = await openStoreOf(config);
+  const store = await openStore(config);
   const { useCases, operator } = await composeSkein(config, store, { baseUrl: () => baseUrl });
   t.after(async () => {
     await store.close();
@@ -23,7 +23,7 @@ async function openStore(t: TestContext) {
 }
 
 test('a demo is finished by the next start, whichever of its writes the first one did not make', async (t) => {
-  const { organizations, members, store, greet } = await openStore(t);
+  const { organizations, members, store, greet } = await openDemo(t);
   for (const name of ['addMember', 'createInvitation', 'putDocument', 'createApiKey'] as const) {
     const write = store[name];
     const stopped = new Error(name);
@@ -39,7 +39,7 @@ test('a demo is finished by the next start, whichever of its writes the first on
 });
 
 test('an organization that the operator has called Demo is not filled', async (t) => {
-  const { organizations, members, operator, greet } = await openStore(t);
+  const { organizations, members, operator, greet } = await openDemo(t);
   const organizationId = await organizations.create(operator(), { name: 'Demo' });
   assert.equal(await greet(), undefined);
   assert.deepEqual(await members.list(organizationId), []);

@@ -32,7 +32,7 @@ export const commands: readonly StoreCommand[] = [
     examples: ['org create Acme', 'org create "Acme Labs" --quota 50000'],
     async run({ useCases: { organizations }, initiator, options }: StoreCall<Settings>, name = '') {
       const isTaken = (await organizations.list()).some((one) => one.name === name);
-      const id = await organizations.create(initiator, { name, ...settingsOf(options) });
+      const id = await organizations.create(initiator, { name, ...parseSettings(options) });
       if (isTaken)
         process.stderr.write(
           `Another organization is also called ${printable(name)}: use ids in commands, not the name.\n`,
@@ -46,12 +46,12 @@ export const commands: readonly StoreCommand[] = [
     summary: "Change an organization's API access or quota",
     examples: ['org set Acme --quota 50000', 'org set Acme --api off'],
     check(options: Settings) {
-      if (Object.keys(settingsOf(options)).length === 0)
+      if (Object.keys(parseSettings(options)).length === 0)
         throw new UsageError('Nothing to change: add --api on|off, --quota N, or both.');
     },
     async run(call: OrganizationCall<Settings>) {
       const { id, name } = call.organization;
-      await call.useCases.organizations.change(call, settingsOf(call.options));
+      await call.useCases.organizations.change(call, parseSettings(call.options));
       return { json: { id }, text: `Changed ${name} (${id}).` };
     },
   }),
@@ -130,7 +130,7 @@ export const commands: readonly StoreCommand[] = [
   }),
 ];
 
-function settingsOf({ api, quota: dailyQuota }: Settings): { apiEnabled?: boolean; dailyQuota?: number } {
+function parseSettings({ api, quota: dailyQuota }: Settings): { apiEnabled?: boolean; dailyQuota?: number } {
   return { ...(api && { apiEnabled: api === 'on' }), ...(dailyQuota !== undefined && { dailyQuota }) };
 }
 

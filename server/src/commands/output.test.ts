@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { jsonLine, render, widthOf } from './output.ts';
+import { jsonLine, measureWidth, render } from './output.ts';
 
 describe('A line of JSON', () => {
   it('has the same value, and nothing that changes what a terminal shows', () => {
@@ -41,6 +41,6 @@ describe('A table', () => {
 
   it('counts a flag and an emoji of several code points like any other emoji', () => {
     for (const emoji of ['🧶', '🇳🇱', '👩‍👩‍👧‍👦', '👍🏽', '❤️‍🔥', '🏴󠁧󠁢󠁳󠁣󠁴󠁿'])
-      assert.equal(widthOf(`a${emoji}b`), 4, emoji);
+      assert.equal(measureWidth(`a${emoji}b`), 4, emoji);
   });
 });

@@ -59,11 +59,12 @@ function renderTable({ rows: [first, ...others], whenEmpty }: Table): string {
   const cells = [first, ...others].map((row) => Object.values(row).map(printable));
   const shown = process.stdout.isTTY ? [headings, ...cells] : cells;
   // One argument per row would exceed the stack.
-  const widest = (column: number) => shown.reduce((most, row) => Math.max(most, widthOf(row[column]!)), 0);
+  const widest = (column: number) =>
+    shown.reduce((most, row) => Math.max(most, measureWidth(row[column]!)), 0);
   const widths = headings.map((_, column) => widest(column));
   const lines = shown.map((row, index) => {
     const padded = row.map((cell, column) => {
-      const missing = column === row.length - 1 ? 0 : widths[column]! - widthOf(cell);
+      const missing = column === row.length - 1 ? 0 : widths[column]! - measureWidth(cell);
       const text = cell + ' '.repeat(missing);
       const style = index === 0 && shown !== cells ? 'bold' : meanings[cell.trim()];
       return style === undefined ? text : paint(style, text);
@@ -79,7 +80,7 @@ const wide =
 const combining = /[\p{Mn}\p{Me}\p{Cf}]/gu;
 
 /** The columns that a line takes on a terminal. A flag, or an emoji of several code points, is as wide as any emoji. */
-export function widthOf(line: string): number {
+export function measureWidth(line: string): number {
   if (/^[\x20-\x7e]*$/.test(line)) return line.length;
   let width = 0;
   for (const { segment } of splitGraphemes(line)) {

@@ -70,7 +70,7 @@ export async function serve(config: Config, role: Role): Promise<number> {
   warnOfRisks(config, role, log);
   const metricsUrl = metrics && (await publishMetrics(config, metrics, otlp, skein));
   const app = role === 'worker' ? undefined : await listen(config, skein, log);
-  if (app) baseUrl ||= urlOf(app.server.address() as AddressInfo, config.tls);
+  if (app) baseUrl ||= formatUrl(app.server.address() as AddressInfo, config.tls);
   const started = role === 'api' ? undefined : await skein.startWorker(log);
   const background = startBackgroundWork(skein, started, config.replyLeaseMs, log);
   const stopRelaying = skein.relaySignals();
@@ -178,10 +178,10 @@ async function publishMetrics(
   if (metricsPort === undefined) return undefined;
   const started = metrics.listen(host, metricsPort);
   const address = await untilListening(started, skein, 'SKEIN_METRICS_PORT', host, metricsPort);
-  return `${urlOf(address)}/metrics`;
+  return `${formatUrl(address)}/metrics`;
 }
 
-function urlOf({ address, port }: AddressInfo, tls?: Config['tls']): string {
+function formatUrl({ address, port }: AddressInfo, tls?: Config['tls']): string {
   return listeningUrl({ host: address, port, tls });
 }
 

@@ -66,7 +66,7 @@ export async function buildBeside(
       detached: true,
     });
     stop.addEventListener('abort', () => build.kill());
-    const { code, output } = await outcomeOf(build);
+    const { code, output } = await awaitOutcome(build);
     if (stop.aborted) return;
     if (code === 0) log.info(`built ${name}`);
     else log.warn({ code, output }, `failed to build ${name}: run npm ci, then npm run build`);
@@ -76,7 +76,7 @@ export async function buildBeside(
 }
 
 /** The exit code, which is null if the process did not start, and the end of what it printed. */
-async function outcomeOf(build: ChildProcess): Promise<{ code: number | null; output: string }> {
+async function awaitOutcome(build: ChildProcess): Promise<{ code: number | null; output: string }> {
   const exited = once(build, 'close').catch(() => [null]);
   let output = '';
   // Missing if the process has no file descriptors left.

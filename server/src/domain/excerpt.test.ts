@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { termOf, wordsOf } from '../../../answers/src/index.ts';
+import { splitWords, toTerm } from '../../../answers/src/index.ts';
 import { hitFinder, plainText, type Segment, searchedWords } from './excerpt.ts';
 
-const vocabulary = { wordsOf, termOf };
+const vocabulary = { splitWords, toTerm };
 const finderOf = (search: string) => hitFinder(searchedWords(search, vocabulary)!, vocabulary);
 /** Hits in brackets. */
 const shown = (segments: readonly Segment[] | undefined) =>

@@ -2,8 +2,8 @@ import { inOneLine } from '../../../runtime/src/pure/text.ts';
 
 /** Splits a text into words as the index does, and reduces a word to its term. */
 export interface Vocabulary {
-  wordsOf(text: string): string[];
-  termOf(word: string): string;
+  splitWords(text: string): string[];
+  toTerm(word: string): string;
 }
 
 interface SearchedWords {
@@ -24,15 +24,15 @@ const wordsMax = 32;
 const latinPrefixMin = 3;
 
 /** Undefined if the text has no words: punctuation, emoji, white space. */
-export function searchedWords(search: string, { wordsOf, termOf }: Vocabulary): SearchedWords | undefined {
-  const words = wordsOf(search).slice(0, wordsMax);
+export function searchedWords(search: string, { splitWords, toTerm }: Vocabulary): SearchedWords | undefined {
+  const words = splitWords(search).slice(0, wordsMax);
   const last = words.at(-1);
   if (last === undefined) return undefined;
   const isUnfinished = /\S$/u.test(search) && [...last].length >= prefixMin(last);
-  const terms = [...new Set((isUnfinished ? words.slice(0, -1) : words).map(termOf))];
+  const terms = [...new Set((isUnfinished ? words.slice(0, -1) : words).map(toTerm))];
   // Terms of the index are not longer.
   const prefix = last.slice(0, 64).replace(/[\ud800-\udbff]$/, '');
-  return isUnfinished ? { terms, last: { term: termOf(last), prefix } } : { terms };
+  return isUnfinished ? { terms, last: { term: toTerm(last), prefix } } : { terms };
 }
 
 /** In scripts where one character can be a word, one is enough. */
@@ -51,7 +51,7 @@ interface Hit {
 export type HitFinder = ReturnType<typeof hitFinder>;
 
 /** Finds in a text the words that were searched for. */
-export function hitFinder({ terms, last }: SearchedWords, { wordsOf, termOf }: Vocabulary) {
+export function hitFinder({ terms, last }: SearchedWords, { splitWords, toTerm }: Vocabulary) {
   const searched = new Set(last === undefined ? terms : [...terms, last.term]);
   const prefix = last?.prefix;
   /** A plain text without any of these beginnings has no hit. */
@@ -60,7 +60,7 @@ export function hitFinder({ terms, last }: SearchedWords, { wordsOf, termOf }: V
   );
 
   function isSearched(word: string): boolean {
-    const term = termOf(word);
+    const term = toTerm(word);
     if (searched.has(term)) return true;
     return prefix !== undefined && (term.startsWith(prefix) || word.startsWith(prefix));
   }
@@ -72,7 +72,7 @@ export function hitFinder({ terms, last }: SearchedWords, { wordsOf, termOf }: V
     }
     const hits: Hit[] = [];
     for (const { 0: written, index } of text.matchAll(writtenWord)) {
-      const words = wordsOf(written);
+      const words = splitWords(written);
       const hit = words.find(isSearched);
       if (hit === undefined) continue;
       // Scripts without spaces: only the word, not the whole sentence.

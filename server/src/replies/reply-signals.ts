@@ -30,13 +30,13 @@ export class ReplySignals {
 
   /** Handles a notice from another process. It is not passed on. */
   receive({ waiting, ended }: ReplyNotice): void {
-    for (const reply of ended) this.#ends.changed(keyOf(reply));
+    for (const reply of ended) this.#ends.changed(toKey(reply));
     if (waiting) this.worker?.wake();
   }
 
   /** Calls `ended` once when the reply has ended. Returns a function that stops watching. */
   watch(reply: ReplyName, ended: () => void): () => void {
-    const unwatch = this.#ends.follow(keyOf(reply), () => {
+    const unwatch = this.#ends.follow(toKey(reply), () => {
       unwatch();
       ended();
     });
@@ -44,7 +44,7 @@ export class ReplySignals {
   }
 
   replyEnded(reply: ReplyName): void {
-    this.#ends.changed(keyOf(reply));
+    this.#ends.changed(toKey(reply));
     this.publish({ waiting: false, ended: [reply] });
   }
 
@@ -56,7 +56,7 @@ export class ReplySignals {
   }
 }
 
-function keyOf({ organizationId, threadId, messageId }: ReplyName): string {
+function toKey({ organizationId, threadId, messageId }: ReplyName): string {
   return `${organizationId} ${threadId} ${messageId}`;
 }
 

@@ -10,7 +10,7 @@ interface Parts {
   share(
     free: number,
     organizations: readonly OrganizationId[],
-    countOf: (organization: OrganizationId) => number,
+    countReplies: (organization: OrganizationId) => number,
   ): readonly ReplyShare[];
   /** Must occupy a slot for the reply in the same turn. */
   begin(reply: ClaimedReply): void;
@@ -49,14 +49,14 @@ export class ReplySlots {
   /** Whether the organization may take a slot now, ahead of no waiting reply. */
   isFreeFor(organization: OrganizationId): boolean {
     if (this.#state === 'stopped' || this.#moreWaiting) return false;
-    return this.#parts.share(this.#free, [organization], this.#countOf).length > 0;
+    return this.#parts.share(this.#free, [organization], this.#countReplies).length > 0;
   }
 
   /** Takes a slot for a reply of the organization. Returns a function that frees it. */
   occupy(organization: OrganizationId): () => void {
     const change = (by: 1 | -1) => {
       this.#free -= by;
-      const count = this.#countOf(organization) + by;
+      const count = this.#countReplies(organization) + by;
       if (count === 0) this.#occupied.delete(organization);
       else this.#occupied.set(organization, count);
     };
@@ -90,7 +90,7 @@ export class ReplySlots {
     if (this.#state === 'stopped') return;
     // Counted after the wait, because creates may have reserved slots in the meantime.
     const free = this.#free;
-    const shares = share(free, waiting, this.#countOf);
+    const shares = share(free, waiting, this.#countReplies);
     if (shares.length === 0) return;
     this.#free = 0;
     const claimed = await store.claimReplies(shares, leaseMs, queue).finally(() => {
@@ -102,5 +102,5 @@ export class ReplySlots {
     if (claimed.length > 0) this.wake();
   }
 
-  readonly #countOf = (organization: OrganizationId) => this.#occupied.get(organization) ?? 0;
+  readonly #countReplies = (organization: OrganizationId) => this.#occupied.get(organization) ?? 0;
 }

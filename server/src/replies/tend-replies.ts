@@ -24,7 +24,7 @@ export async function tendReplies(needs: SweepNeeds, round: number, leases = tru
   const { store, replySignals } = needs;
   const swept = await store.sweepReplies({ leases });
   await reportFailed(needs, swept.failed);
-  const checked = partOf(replySignals.watched(), round);
+  const checked = selectPart(replySignals.watched(), round);
   const ended = checked.length === 0 ? [] : await store.endedReplies(checked);
   replySignals.receive({ waiting: true, ended });
   return swept;
@@ -65,7 +65,7 @@ export function leaseWatch(leaseMs: number, clock: () => number) {
   };
 }
 
-function partOf(watched: readonly ReplyName[], round: number): readonly ReplyName[] {
+function selectPart(watched: readonly ReplyName[], round: number): readonly ReplyName[] {
   if (watched.length <= checkedAtOnceMax) return watched;
   return watched.filter(
     ({ messageId }) => messageId.charCodeAt(messageId.length - 1) % parts === round % parts,

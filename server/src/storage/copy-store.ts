@@ -15,7 +15,7 @@ import { scopedTerms } from './sql/documents.ts';
 import { rejectsValues } from './sql/requests.ts';
 
 interface CopyTools {
-  readonly termsOf: (text: string) => string[];
+  readonly extractTerms: (text: string) => string[];
   /** Called before each batch. Every row counts twice: once to copy and once to compare. */
   readonly onProgress: (done: number, all: number, doing: string) => void;
 }
@@ -39,7 +39,7 @@ const batchLength = 2_000_000;
 export async function copyStore(
   source: Archive,
   target: ArchiveTarget,
-  { termsOf, onProgress }: CopyTools,
+  { extractTerms, onProgress }: CopyTools,
 ): Promise<CopiedTable[]> {
   if (!(await target.isUnfinished())) await assertEmpty(target);
   const counts = new Map<string, number>();
@@ -56,7 +56,7 @@ export async function copyStore(
       // that a walk that started at the source skips none. Threads created later are above the walk's position anyway.
       const isRenumbered = renumbers && table.name === 'thread';
       const batch = isRenumbered ? rows.map((row, index) => ({ ...row, sequence: number + index })) : rows;
-      const terms = table.name === 'passage' ? rows.map((row) => passageTerms(row, termsOf)) : undefined;
+      const terms = table.name === 'passage' ? rows.map((row) => passageTerms(row, extractTerms)) : undefined;
       await writeRows(target, table, batch, terms);
       number += rows.length;
       done += rows.length;
@@ -130,7 +130,10 @@ async function* batchesOf(source: Archive, table: ArchiveTable) {
   } while (rows.length > 0);
 }
 
-function passageTerms({ heading, text, name, title, corpus }: Row, termsOf: CopyTools['termsOf']): string {
+function passageTerms(
+  { heading, text, name, title, corpus }: Row,
+  termsOf: CopyTools['extractTerms'],
+): string {
   const passage = { heading: String(heading), text: String(text) };
   return scopedTerms(Number(corpus), termsOf(indexedText(String(name ?? ''), String(title ?? ''), passage)));
 }

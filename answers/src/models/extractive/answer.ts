@@ -1,9 +1,9 @@
 import { priceAsked } from '../../retrieval/question.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
-import { wordsOf } from '../../retrieval/terms.ts';
+import { splitWords } from '../../retrieval/terms.ts';
 import type { Question } from './asking.ts';
 import { compareUnits, quoteAround } from './quote.ts';
-import { comparerOf, confidenceWeights, scoreOf } from './score.ts';
+import { confidenceWeights, createComparer, scoreFeatures } from './score.ts';
 
 /** What the documents say about one question: quotes that answer it, only the closest ones, or nothing. */
 export type Answer = ReturnType<typeof answerTo>;
@@ -39,11 +39,11 @@ export function answerTo(question: Question, findings: SearchFindings, parts: nu
     return { question, level: 'nothing', quotes: [] } as const;
   }
   const unknownName = unknownNameIn(question, findings);
-  const shown = parts === 1 ? shownOf(candidates) : [best];
+  const shown = parts === 1 ? chooseShown(candidates) : [best];
   // A price has a currency sign: a sentence without one is not an answer.
   const hasPrice = !priceAsked.test(question.text) || shown.some(({ features }) => features.expected > 0);
   const isCovered = best.features.quote >= coverageMin.answer;
-  const isAnswer = unknownName === undefined && hasPrice && isCovered && confidenceOf(shown) >= 0;
+  const isAnswer = unknownName === undefined && hasPrice && isCovered && estimateConfidence(shown) >= 0;
   const near = candidates.filter(({ features }) => features.quote >= coverageMin.closest);
   const chosen = isAnswer ? shown : near.slice(0, closestMax / parts);
   const answerWords = shown.length > 1 ? words.pair : [wordsMax];
@@ -58,16 +58,16 @@ const repetitionCost = 2;
 
 /** One candidate per passage, best first. */
 export function candidatesFor(question: Question, findings: SearchFindings, wordsMax: number) {
-  const featuresOf = comparerOf(question, findings);
+  const measureFeatures = createComparer(question, findings);
   const scored = findings.ranked.flatMap(({ passage, score: rank }) => {
     const units = compareUnits(findings, passage, wordsMax, question.earlierReplies);
     if (units.length === 0) return [];
     const scores = units.map(({ score }) => score);
     const key = scores.indexOf(Math.max(...scores));
     const quote = quoteAround(passage, key, wordsMax);
-    const features = featuresOf(quote, units, rank);
+    const features = measureFeatures(quote, units, rank);
     const isRepeated = units.slice(quote.from, quote.to + 1).every((unit) => unit.isRepeated);
-    return [{ quote, features, score: scoreOf(features) - (isRepeated ? repetitionCost : 0) }];
+    return [{ quote, features, score: scoreFeatures(features) - (isRepeated ? repetitionCost : 0) }];
   });
   const total = scored.reduce((sum, { score }) => sum + Math.exp(score), 0);
   /** `share`: the estimated probability that this quote is the best one. */
@@ -76,7 +76,7 @@ export function candidatesFor(question: Question, findings: SearchFindings, word
 }
 
 /** The best candidate, and the next one if it is nearly as good. */
-export function shownOf(candidates: readonly Candidate[]): readonly Candidate[] {
+export function chooseShown(candidates: readonly Candidate[]): readonly Candidate[] {
   const [best, second] = candidates as [Candidate, Candidate | undefined];
   if (second === undefined) return [best];
   const shareMin = best.features.quote >= wholeCoverage ? pairMin.covered : pairMin.uncovered;
@@ -84,7 +84,7 @@ export function shownOf(candidates: readonly Candidate[]): readonly Candidate[] 
 }
 
 /** Positive if the quotes are likely enough to contain the answer. */
-function confidenceOf(shown: readonly Candidate[]): number {
+function estimateConfidence(shown: readonly Candidate[]): number {
   const { best, share, coverage, threshold } = confidenceWeights;
   const shares = shown.reduce((sum, one) => sum + one.share, 0);
   return best * shown[0]!.share + share * shares + coverage * shown[0]!.features.quote - threshold;
@@ -93,7 +93,7 @@ function confidenceOf(shown: readonly Candidate[]): number {
 /** Finds a thing that the question asks about and that no document mentions: 'to Canada', 'with docker'. */
 function unknownNameIn({ text, context }: Question, { concepts }: SearchFindings): string | undefined {
   const asked = `${text} ${context}`;
-  const words = wordsOf(asked);
+  const words = splitWords(asked);
   const unknown = concepts.filter(({ wordings }) => wordings.length === 0);
   return unknown.find(({ word, weight }) => {
     const at = words.indexOf(word);

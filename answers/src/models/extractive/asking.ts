@@ -1,6 +1,6 @@
 import type { ConversationTurn } from '../../../../server/src/domain/conversation.ts';
-import { sentencesOf } from '../../reading/passage-parts.ts';
-import { conceptsOf, definitionAsked } from '../../retrieval/question.ts';
+import { splitSentences } from '../../reading/passage-parts.ts';
+import { definitionAsked, extractConcepts } from '../../retrieval/question.ts';
 
 /** A short prompt is read in full. Of a long one, only the questions at its end or else its beginning are read. */
 const headLengthMax = 2_000;
@@ -16,13 +16,14 @@ export interface Question {
 }
 
 /** The questions of the latest prompt. */
-export function questionsOf(conversation: readonly ConversationTurn[]): Question[] {
+export function findQuestions(conversation: readonly ConversationTurn[]): Question[] {
   const at = conversation.findLastIndex(({ role }) => role === 'user');
   const prompt = readable(conversation[at]?.content ?? '');
   const asked = prompt.replace(joint, '');
   // 'Tell me more' says nothing that a second 'Tell me more' could refer to.
   const previousAt = conversation.findLastIndex(
-    ({ role, content }, place) => place < at && role === 'user' && conceptsOf(readable(content)).length > 0,
+    ({ role, content }, place) =>
+      place < at && role === 'user' && extractConcepts(readable(content)).length > 0,
   );
   if (previousAt >= 0 && isFollowUp(prompt)) {
     const replies = conversation.slice(previousAt).filter(({ role }) => role === 'assistant');
@@ -30,11 +31,11 @@ export function questionsOf(conversation: readonly ConversationTurn[]): Question
     const previous = readable(conversation[previousAt]!.content);
     // 'And a cake?' after 'What is a hank?' asks what a cake is.
     const isDefined =
-      conceptsOf(asked).length > 0 && [asked, previous].every((one) => definitionAsked.test(one));
+      extractConcepts(asked).length > 0 && [asked, previous].every((one) => definitionAsked.test(one));
     const question = isDefined ? { text: asked, context: '' } : { text: prompt, context: previous };
     return [{ ...question, earlierReplies }];
   }
-  return partsOf(asked);
+  return splitQuestions(asked);
 }
 
 /** Words that connect a question to the previous one. */
@@ -42,7 +43,7 @@ const joint = /^(?:(?:and|but|or|so|also|then|well|ok(?:ay)?|(?:what|how) about)
 
 function readable(prompt: string): string {
   if (prompt.length <= headLengthMax) return prompt.trim();
-  const end = sentencesOf(prompt.slice(-tailLengthMax)).filter((sentence) => sentence.endsWith('?'));
+  const end = splitSentences(prompt.slice(-tailLengthMax)).filter((sentence) => sentence.endsWith('?'));
   return (end.length > 0 ? end.join(' ') : prompt.slice(0, headLengthMax)).toWellFormed().trim();
 }
 
@@ -54,7 +55,7 @@ const followUpConceptsMax = 3;
 
 /** Whether it says too little to be understood without the question before. */
 function isFollowUp(prompt: string): boolean {
-  const { length } = conceptsOf(prompt);
+  const { length } = extractConcepts(prompt);
   if (length === 0) return true;
   if (length > followUpConceptsMax || prompt.length > 100) return false;
   const isBrief = length === 1 && asksBriefly.test(prompt);
@@ -65,8 +66,8 @@ const nextQuestion =
   /(?<=\?)\s+|,?\s+and\s+(?=(?:also\s+)?(?:what|how|when|where|who|whom|whose|why|which|can|could|do|does|is|are|may|must|should|will)\b)/i;
 
 /** Splits a prompt into its questions: 'What does it cost and how long does it take?' has two. */
-function partsOf(prompt: string): Question[] {
-  const sentences = sentencesOf(prompt);
+function splitQuestions(prompt: string): Question[] {
+  const sentences = splitSentences(prompt);
   const asking = sentences.filter((sentence) => sentence.endsWith('?'));
   const statements = sentences.filter((sentence) => !sentence.endsWith('?')).join(' ');
   const parts = asking
@@ -74,13 +75,14 @@ function partsOf(prompt: string): Question[] {
     .slice(0, partsMax);
   const [first, ...others] = parts;
   // 'Who founded it, and when?' asks for one sentence.
-  const isOne = asking.length === 1 && parts.some(({ text }) => conceptsOf(text).length === 0);
+  const isOne = asking.length === 1 && parts.some(({ text }) => extractConcepts(text).length === 0);
   if (first === undefined || isOne) return [{ text: prompt, context: '' }];
   // The text around a single question says what the question is about.
   if (others.length === 0) return [{ text: first.text, context: statements }];
   return parts.map((part) => {
     const other = part === first ? others[0]! : first;
-    const isClear = !pointsBack.test(part.text) && conceptsOf(part.text).length >= (part.isSentence ? 1 : 2);
+    const isClear =
+      !pointsBack.test(part.text) && extractConcepts(part.text).length >= (part.isSentence ? 1 : 2);
     return { text: part.text, context: isClear ? '' : other.text };
   });
 }

@@ -57,7 +57,7 @@ describe('the questions of bench/evaluation', () => {
     return text;
   }
 
-  async function figuresOf(split: AskedQuestion['split']) {
+  async function countOutcomes(split: AskedQuestion['split']) {
     const asked = questions.filter((one) => one.split === split);
     const counts = { right: 0, wrong: 0, declined: 0 };
     for (const one of asked) {
@@ -78,7 +78,7 @@ describe('the questions of bench/evaluation', () => {
 
   for (const split of ['tune', 'held-out'] as const) {
     it(`are mostly answered correctly or declined (${split})`, async (test) => {
-      const { right, wrong, declined } = await figuresOf(split);
+      const { right, wrong, declined } = await countOutcomes(split);
       test.diagnostic(`${split}: ${JSON.stringify({ right, wrong, declined })}`);
       assert.ok(right >= 0.58 && wrong <= 0.14 && declined >= 0.8);
     });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { languageOf } from './language.ts';
+import { detectLanguage } from './language.ts';
 
 describe('the language of a text', () => {
   for (const [text, language] of [
@@ -24,10 +24,10 @@ describe('the language of a text', () => {
     ['Как стирать шерсть?', 'Russian or another language in Cyrillic'],
     ['The word 中文 is one of the two in the title', 'English'],
   ] as const) {
-    it(`of “${text}” is ${language}`, () => assert.equal(languageOf(text), language));
+    it(`of “${text}” is ${language}`, () => assert.equal(detectLanguage(text), language));
   }
 
   it('is unknown if nothing identifies it', () => {
-    for (const text of ['', 'xyzzy', '42', 'wool']) assert.equal(languageOf(text), undefined);
+    for (const text of ['', 'xyzzy', '42', 'wool']) assert.equal(detectLanguage(text), undefined);
   });
 });

@@ -42,7 +42,7 @@ const scripts: readonly (readonly [string, RegExp])[] = [
 const scriptShare = 0.3;
 
 /** The language of a text, if its script or the most frequent words identify one. */
-export function languageOf(text: string): string | undefined {
+export function detectLanguage(text: string): string | undefined {
   const letters = count(text, /\p{L}/gu);
   const script = scripts.find(([, pattern]) => count(text, pattern) > scriptShare * letters);
   if (script !== undefined) return script[0];

@@ -3,12 +3,12 @@ import {
   countWords,
   headerLine,
   joinedUnits,
-  unitsOf as splitUnits,
-  textOfUnits,
+  joinUnits,
+  splitUnits,
   type Unit,
   withoutTable,
 } from '../../reading/passage-parts.ts';
-import { coverageOf, largerWeights, matchedWeights, termsOfParts } from '../../retrieval/ranking.ts';
+import { extractPartTerms, largerWeights, matchedWeights, measureCoverage } from '../../retrieval/ranking.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
 import { memoizedByText, termCounts } from '../../retrieval/terms.ts';
 
@@ -29,10 +29,10 @@ export function compareUnits(
 ) {
   const quoted = withoutBold(earlierReplies);
   // The title and the heading apply to each unit.
-  const { title, heading } = termsOfParts(passage);
+  const { title, heading } = extractPartTerms(passage);
   const context = largerWeights(matchedWeights(concepts, title), matchedWeights(concepts, heading));
   const hasOwnWords = concepts.some(({ isContext }) => !isContext);
-  return unitsOf(passage.text).map((whole) => {
+  return splitUnitsOnce(passage.text).map((whole) => {
     const unit = cutUnit(whole, wordsMax);
     const own = matchedWeights(concepts, termCounts(withHeader(unit)));
     const matched = largerWeights(context, own);
@@ -42,8 +42,8 @@ export function compareUnits(
     // What the question asks for, or all of its own words, may be quoted again.
     const isRepeated = quoted !== '' && has === 0 && !isAsked && quoted.includes(beginning());
     const score =
-      coverageOf(concepts, matched) +
-      weights.own * coverageOf(concepts, own) +
+      measureCoverage(concepts, matched) +
+      weights.own * measureCoverage(concepts, own) +
       weights.expected * has +
       (unit.kind === 'code' ? weights.code : 0) +
       (isRepeated ? weights.repeated : 0);
@@ -68,7 +68,7 @@ export type Quote = ReturnType<typeof quoteAround>;
 
 /** The units around the key unit, as many as fit; of a key unit that is too long, its beginning. */
 export function quoteAround(passage: FoundPassage, key: number, wordsMax: number) {
-  const all = unitsOf(passage.text);
+  const all = splitUnitsOnce(passage.text);
   const units = all.with(key, cutUnit(all[key]!, wordsMax));
   let [from, to] = [key, key];
   let left = wordsMax - wordsWithHeader(units[key]!);
@@ -102,7 +102,7 @@ export function withHeader({ text, header }: Unit): string {
   return header === undefined ? text : `${header}\n${text}`;
 }
 
-const unitsOf = memoizedByText(splitUnits);
+const splitUnitsOnce = memoizedByText(splitUnits);
 
 /** A heading such as `maxAge` or `--port` names what the text below it describes, so the quote needs it. */
 const identifier = /^(?:-\S+|[\w.]*[a-z][A-Z]\w*(?:\(\))?)$/;
@@ -116,7 +116,7 @@ export function shownHeading(passage: FoundPassage): string {
 export function render(quote: Quote, mark: number): string {
   const key = quote.units[quote.key]!;
   const shown = shownUnits(quote);
-  const text = textOfUnits(shown, (unit) => {
+  const text = joinUnits(shown, (unit) => {
     if (unit.kind === 'code') return unit.text;
     const plain = withoutFootnotes(unit.text);
     return unit === key && unit.kind !== 'row' ? bold(plain) : plain;

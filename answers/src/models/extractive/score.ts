@@ -1,8 +1,8 @@
 import { bareName } from '../../../../server/src/domain/document.ts';
-import { coverageOf, largerWeights, matchedWeights, termsOfParts } from '../../retrieval/ranking.ts';
+import { extractPartTerms, largerWeights, matchedWeights, measureCoverage } from '../../retrieval/ranking.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
 import { stopWords } from '../../retrieval/stop-words.ts';
-import { memoizedByText, termsOf, tokensOf } from '../../retrieval/terms.ts';
+import { extractTerms, memoizedByText, tokenize } from '../../retrieval/terms.ts';
 import type { Question } from './asking.ts';
 import { type ComparedUnit, innermostHeading, type Quote } from './quote.ts';
 
@@ -33,39 +33,41 @@ export type Features = Readonly<Record<keyof typeof weights, number>>;
 /** Fitted by the same program: an answer is given if the weighted sum reaches the threshold. */
 export const confidenceWeights = { best: 1.2, share: 3.7, coverage: 3.7, threshold: 5.9 };
 
-export function scoreOf(features: Features): number {
+export function scoreFeatures(features: Features): number {
   return featureNames.reduce((score, name) => score + weights[name] * features[name], 0);
 }
 
 export const featureNames = Object.keys(weights) as (keyof Features)[];
 
 /** Returns a function that compares quotes with a question. `rank` is the score of the quote's passage in the search. */
-export function comparerOf({ text }: Question, { concepts }: SearchFindings) {
+export function createComparer({ text }: Question, { concepts }: SearchFindings) {
   const terms = new Set(concepts.flatMap(({ wordings }) => wordings.map(({ term }) => term)));
-  const words = tokensOf(text).filter((token) => !stopWords.has(token));
+  const words = tokenize(text).filter((token) => !stopWords.has(token));
   const pairs = words.slice(1).map((word, at) => ` ${words[at]} ${word} `);
   return ({ passage, from, to, key }: Quote, units: readonly ComparedUnit[], rank: number): Features => {
     const shown = units.slice(from, to + 1).map((unit) => unit.matched);
     const matched = shown.reduce(largerWeights);
-    const all = largerWeights(matched, matchedWeights(concepts, termsOfParts(passage).text));
+    const all = largerWeights(matched, matchedWeights(concepts, extractPartTerms(passage).text));
     // All words of the text and of the heading as terms, each between spaces.
-    const lines = [passage.text, passage.heading].map((part) => ` ${tokensOf(part).join(' ')} `);
+    const lines = [passage.text, passage.heading].map((part) => ` ${tokenize(part).join(' ')} `);
     const isPair = (pair: string) => lines.some((line) => line.includes(pair));
     return {
       rank,
-      quote: coverageOf(concepts, matched),
+      quote: measureCoverage(concepts, matched),
       words: all.filter((weight) => weight > 0).length / Math.max(1, concepts.length),
       pairs: pairs.filter(isPair).length / Math.max(1, pairs.length),
       heading: shareAsked(innermostHeading(passage), terms),
       name: Math.max(...[passage.title, bareName(passage.name)].map((name) => shareAsked(name, terms))),
-      length: Math.min(1, tokensOf(passage.text).length / 200),
+      length: Math.min(1, tokenize(passage.text).length / 200),
       expected: units[key]!.expected,
     };
   };
 }
 
 /** The words of a title. Numbers and 'readme' do not count. */
-const titleTerms = memoizedByText((title) => termsOf(title).filter((term) => !/^(?:\d+|readm)$/.test(term)));
+const titleTerms = memoizedByText((title) =>
+  extractTerms(title).filter((term) => !/^(?:\d+|readm)$/.test(term)),
+);
 
 /** The part of a title's words that were asked. */
 function shareAsked(title: string, asked: ReadonlySet<string>): number {

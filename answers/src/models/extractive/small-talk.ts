@@ -1,5 +1,5 @@
 import type { DocumentOutline } from '../../../../server/src/domain/document.ts';
-import { conceptsOf } from '../../retrieval/question.ts';
+import { extractConcepts } from '../../retrieval/question.ts';
 
 const about = 'I answer questions by quoting your organization’s documents.';
 
@@ -34,7 +34,7 @@ export function asksNothing(prompt: string): boolean {
   if (smallTalkReply(prompt) !== undefined) return true;
   // Linear in the prompt: language models call it on the event loop.
   const asked = prompt.slice(0, prompt.lastIndexOf('?') + 1);
-  return conceptsOf(prompt).length === 0 && !/\p{L}/u.test(asked);
+  return extractConcepts(prompt).length === 0 && !/\p{L}/u.test(asked);
 }
 
 const titlesMax = 5;

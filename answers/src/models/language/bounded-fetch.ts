@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ModelError } from '../../model.ts';
-import { cutOff, modelErrorOf } from './errors.ts';
+import { cutOff, toModelError } from './errors.ts';
 
 export interface FetchBounds {
   /** How long the provider may send nothing, before its answer or within it. */
@@ -84,7 +84,7 @@ async function* boundedChunks(
   } catch (error) {
     if (!ok) return;
     // A network error within a stream is a stream that was cut off, not a provider that cannot be reached.
-    const failure = modelErrorOf(error);
+    const failure = toModelError(error);
     throw failure.transient && failure !== error ? cutOff() : failure;
   } finally {
     reader.cancel().catch(() => {});

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { apiKey, library, requestOf } from '../../../testing/describe-drafts.ts';
+import { apiKey, buildRequest, library } from '../../../testing/describe-drafts.ts';
 import { draftEvents } from './draft.ts';
 import { passageSearches } from './passage-searches.ts';
 
 const pieces = 100_000;
 
 /** A draft of which everything has arrived at once. */
-function draftOf(type: 'text' | 'reasoning', delta: string) {
-  const request = requestOf('Hello?');
+function startDraft(type: 'text' | 'reasoning', delta: string) {
+  const request = buildRequest('Hello?');
   const finishReason = { unified: 'stop', raw: 'stop' };
   async function* stream(): AsyncGenerator<unknown> {
     yield { type: `${type}-start`, id: '1' };
@@ -42,7 +42,7 @@ describe('a draft that arrives in a burst of small pieces', () => {
       };
       let immediate = setImmediate(counted);
       let text = '';
-      for await (const event of draftOf(type, 'a ')) if (event.type === 'text') text += event.text;
+      for await (const event of startDraft(type, 'a ')) if (event.type === 'text') text += event.text;
       clearImmediate(immediate);
       assert.equal(text, `${type === 'text' ? 'a '.repeat(pieces) : ''}Yes.`);
       assert.ok(turns >= 3, `${turns} turns`);

@@ -9,7 +9,7 @@ import type {
 } from '@ai-sdk/provider';
 import { orUndefined } from '../../../../runtime/src/pure/or-undefined.ts';
 import { type DraftEvent, ModelError, type ReplyRequest } from '../../model.ts';
-import { cutOff, hasUnknownType, modelErrorOf } from './errors.ts';
+import { cutOff, hasUnknownType, toModelError } from './errors.ts';
 import type { PassageSearches } from './passage-searches.ts';
 import { instructionsFor, messagesFor } from './prompt.ts';
 import { type DraftText, draftText, endOfReasoning, TaggedReasoning } from './text-streams.ts';
@@ -62,7 +62,7 @@ export async function* draftEvents(setting: DraftSetting, withTools: boolean): A
     const toolChoice = { type: mayCall ? 'auto' : 'none' } as const;
     const tools = withTools ? { tools: [searchTool], toolChoice } : {};
     const answering = model.doStream({ prompt, abortSignal: request.signal, ...tools });
-    const { texts, calls, finishReason } = yield* answerOf(answering, text);
+    const { texts, calls, finishReason } = yield* readAnswer(answering, text);
     if (calls.length === 0) return yield* text.finish(finishReason);
     if (!withTools || !mayCall) {
       throw new ModelError('The model searched when it had to answer.', { transient: true });
@@ -79,7 +79,7 @@ export async function* draftEvents(setting: DraftSetting, withTools: boolean): A
 }
 
 /** Passes on the answer to a request as it arrives, and returns what the next request has to repeat. */
-async function* answerOf(answering: ReturnType<LanguageModelV4['doStream']>, text: DraftText) {
+async function* readAnswer(answering: ReturnType<LanguageModelV4['doStream']>, text: DraftText) {
   const calls: ReturnType<typeof repeatedCall>[] = [];
   const tagged = new TaggedReasoning();
   const blocks = new Map<string, LanguageModelV4TextPart | LanguageModelV4ReasoningPart>();
@@ -123,7 +123,7 @@ async function* answerOf(answering: ReturnType<LanguageModelV4['doStream']>, tex
     }
     throw cutOff();
   } catch (error) {
-    throw modelErrorOf(error);
+    throw toModelError(error);
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ModelError } from '../../model.ts';
-import { modelErrorOf, retryAfterMsOf } from './errors.ts';
+import { parseRetryAfterMs, toModelError } from './errors.ts';
 
 const secret = 'sk-secret-0123456789';
 
@@ -15,7 +15,7 @@ function wrapped(cause: unknown): Error {
 }
 
 function assertKind(error: unknown, transient: boolean): void {
-  const sorted = modelErrorOf(error);
+  const sorted = toModelError(error);
   assert.equal(sorted.transient, transient, sorted.message);
   assert.ok(!`${sorted.stack}${JSON.stringify(sorted)}`.includes(secret), sorted.message);
   assert.equal(sorted.cause, undefined);
@@ -70,21 +70,22 @@ describe('a model error', () => {
   });
 
   it('tells a certificate that is not trusted from a server without TLS', () => {
-    const messageOf = (code: string) => modelErrorOf(wrapped(withCode(code))).message;
-    assert.match(messageOf('DEPTH_ZERO_SELF_SIGNED_CERT'), /certificate/);
-    for (const code of ['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER']) assert.match(messageOf(code), /^No TLS/);
+    const describeError = (code: string) => toModelError(wrapped(withCode(code))).message;
+    assert.match(describeError('DEPTH_ZERO_SELF_SIGNED_CERT'), /certificate/);
+    for (const code of ['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER'])
+      assert.match(describeError(code), /^No TLS/);
   });
 
   it('shows the name of an unknown error only if it is a plain word', () => {
-    assert.equal(modelErrorOf(new RangeError(secret)).message, 'The model failed (RangeError).');
+    assert.equal(toModelError(new RangeError(secret)).message, 'The model failed (RangeError).');
     const odd = Object.assign(new Error(), { name: `key ${secret}` });
-    assert.equal(modelErrorOf(odd).message, 'The model failed (Error).');
+    assert.equal(toModelError(odd).message, 'The model failed (Error).');
   });
 
   it('is not wrapped again', () => {
     const error = new ModelError('Known.', { transient: true, retryAfterMs: 5 });
-    assert.equal(modelErrorOf(error), error);
-    assert.equal(modelErrorOf(wrapped(error)), error);
+    assert.equal(toModelError(error), error);
+    assert.equal(toModelError(wrapped(error)), error);
   });
 
   it('handles circular causes', () => {
@@ -96,7 +97,7 @@ describe('a model error', () => {
 
 describe('the delay that a provider requests', () => {
   const now = Date.UTC(2026, 0, 1);
-  const wait = (headers: Record<string, string>) => retryAfterMsOf(new Headers(headers), now);
+  const wait = (headers: Record<string, string>) => parseRetryAfterMs(new Headers(headers), now);
 
   it('is read in seconds, as a date or in milliseconds', () => {
     assert.equal(wait({ 'retry-after': '3' }), 3_000);

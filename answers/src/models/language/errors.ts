@@ -17,7 +17,7 @@ const permanentErrors = /invalid_request|authentication|permission|not_found|too
  * Describes an error in our own words: messages of the SDK, the runtime and the provider may contain the prompt, the
  * URL or the key.
  */
-export function modelErrorOf(error: unknown): ModelError {
+export function toModelError(error: unknown): ModelError {
   let cause = error;
   for (let depth = 0; depth < causesMax && isObject(cause); depth++) {
     const known = knownError(cause);
@@ -45,7 +45,7 @@ export function hasUnknownType(error: unknown): boolean {
 }
 
 /** `Retry-After`, in seconds or as a date (RFC 9110 §10.2.3), or the more exact `retry-after-ms` of some providers. */
-export function retryAfterMsOf(headers: Headers, now: number): number | undefined {
+export function parseRetryAfterMs(headers: Headers, now: number): number | undefined {
   const exact = headers.get('retry-after-ms') ?? '';
   const plain = headers.get('retry-after') ?? '';
   // Only a date has a colon. One in ISO 8601 also starts with a number.
@@ -79,7 +79,7 @@ function knownError(error: Record<string, unknown>): ModelError | undefined {
     const transient = [408, 409, 425, 429].includes(status) || status >= 500;
     const isAboutTools = statusesOfRefusedTools.has(status) && aboutTools.test(String(responseBody));
     const Refusal = isAboutTools ? ToolRefusal : ModelError;
-    const retryAfterMs = retryAfterMsOf(headers, Date.now());
+    const retryAfterMs = parseRetryAfterMs(headers, Date.now());
     return new Refusal(`The provider answered ${status}.`, { transient, retryAfterMs });
   }
   // With data, the error is about an invalid tool call. Without data, the stream ended too soon.

@@ -4,11 +4,11 @@ import { until } from '../../../../runtime/testing/until.ts';
 import {
   apiKey,
   assertModelError,
+  buildRequest,
   describeDrafts,
   drained,
   found,
   goodText,
-  requestOf,
   steps,
 } from '../../../testing/describe-drafts.ts';
 import { startProvider } from '../../../testing/provider-stand-in.ts';
@@ -116,7 +116,7 @@ describeDrafts('failing drafts', (trial) => {
         const asked = trial.standIn.requests.length;
         const model = modelWith({ replyLengthMax: Number.MAX_SAFE_INTEGER });
         const ended = (async () => {
-          for await (const _ of model.draft(requestOf(command, abort.signal)));
+          for await (const _ of model.draft(buildRequest(command, abort.signal)));
         })();
         ended.catch(() => {});
         await until(() => trial.standIn.requests.length > asked);
@@ -130,7 +130,7 @@ describeDrafts('failing drafts', (trial) => {
     it('sends no request if it was aborted before', async () => {
       const asked = trial.standIn.requests.length;
       const reason = new Error('Cancelled.');
-      const drafted = modelWith().draft(requestOf('Hello?', AbortSignal.abort(reason)));
+      const drafted = modelWith().draft(buildRequest('Hello?', AbortSignal.abort(reason)));
       await assert.rejects(drained(drafted), (error) => error === reason);
       assert.equal(trial.standIn.requests.length, asked);
     });
@@ -144,14 +144,14 @@ describeDrafts('failing drafts', (trial) => {
           return new Promise(() => {});
         },
       };
-      const drafted = drained(modelWith({ library: slow }).draft(requestOf('Hello?', abort.signal)));
+      const drafted = drained(modelWith({ library: slow }).draft(buildRequest('Hello?', abort.signal)));
       await searching.promise;
       abort.abort(new Error('Cancelled.'));
       await assert.rejects(drafted, /Cancelled/);
     });
 
     it('closes the connection when the reader stops reading', async () => {
-      for await (const event of modelWith().draft(requestOf('!stall'))) if (event.type === 'text') break;
+      for await (const event of modelWith().draft(buildRequest('!stall'))) if (event.type === 'text') break;
       await until(() => trial.standIn.requests.at(-1)?.closedEarly === true);
     });
   });

@@ -26,7 +26,7 @@ export function passageSearches(library: PassageSearch, request: ReplyRequest, s
   const shown = (text: string) => shortened(storable(text, secret), queryLengthMax);
 
   /** 0 if the model has not received the passage yet. */
-  const numberOf = (passage: FoundPassage) =>
+  const findNumber = (passage: FoundPassage) =>
     passages.findIndex((known) => isDeepStrictEqual(known, passage)) + 1;
 
   function* give(found: readonly FoundPassage[]): Generator<DraftEvent> {
@@ -59,8 +59,8 @@ export function passageSearches(library: PassageSearch, request: ReplyRequest, s
       yield { type: 'step', description: `Searching the documents for “${shown(query)}”` };
       const found = await find(query, passagesPerSearch);
       if (found.passages.length === 0) return 'No passages were found.';
-      yield* give(found.passages.filter((passage) => numberOf(passage) === 0));
-      return found.passages.map((passage) => numberedPassage(passage, numberOf(passage))).join('\n\n');
+      yield* give(found.passages.filter((passage) => findNumber(passage) === 0));
+      return found.passages.map((passage) => numberedPassage(passage, findNumber(passage))).join('\n\n');
     },
   };
 }

@@ -52,7 +52,7 @@ describe('storable text', () => {
   });
 });
 
-function stepsOf(pieces: readonly string[]): string[] {
+function collectSteps(pieces: readonly string[]): string[] {
   const steps = reasoningSteps();
   return [...pieces, endOfReasoning].flatMap((piece) => steps(piece));
 }
@@ -61,10 +61,10 @@ describe('reasoning steps', () => {
   it('are the first sentence of each paragraph, however the text is split', () => {
     const text = '**Refunds** come first. They take long.\n\n- Then the\nfees. And more.\n \n\n\nDone';
     const expected = ['Refunds come first.', 'Then the fees.', 'Done'];
-    assert.deepEqual(stepsOf([text]), expected);
-    assert.deepEqual(stepsOf([...text]), expected);
+    assert.deepEqual(collectSteps([text]), expected);
+    assert.deepEqual(collectSteps([...text]), expected);
     for (let cut = 0; cut <= text.length; cut++) {
-      assert.deepEqual(stepsOf([text.slice(0, cut), text.slice(cut)]), expected, `cut at ${cut}`);
+      assert.deepEqual(collectSteps([text.slice(0, cut), text.slice(cut)]), expected, `cut at ${cut}`);
     }
   });
 
@@ -77,11 +77,11 @@ describe('reasoning steps', () => {
   });
 
   it('are empty for blank reasoning', () => {
-    assert.deepEqual(stepsOf(['', ' \n\n \n', '\n\n']), []);
+    assert.deepEqual(collectSteps(['', ' \n\n \n', '\n\n']), []);
   });
 
   it('stay short for any paragraph', () => {
-    const [step = '', ...more] = stepsOf(Array.from({ length: 5_000 }, () => 'word '));
+    const [step = '', ...more] = collectSteps(Array.from({ length: 5_000 }, () => 'word '));
     assert.deepEqual(more, []);
     assert.ok(step.endsWith('word…') && step.length <= 200, step);
   });

@@ -1,6 +1,6 @@
 import { counted, shortened } from '../../../../runtime/src/pure/text.ts';
 import { type DraftEvent, ModelError } from '../../model.ts';
-import { sentencesOfProse } from '../../reading/passage-parts.ts';
+import { splitProse } from '../../reading/passage-parts.ts';
 
 /** Shorter keys are placeholders for local servers, such as "ollama" or "EMPTY". */
 const secretLengthMin = 8;
@@ -48,13 +48,13 @@ export function reasoningSteps(): (piece: string) => string[] {
     // The line break at the end of a long paragraph may be half of the next gap.
     const lineEnd = /\n\s*$/.exec(open.slice(-paragraphLengthMax))?.[0] ?? '';
     if (open.length > paragraphLengthMax) open = open.slice(0, paragraphLengthMax) + lineEnd;
-    return paragraphs.flatMap(stepsOf);
+    return paragraphs.flatMap(summarizeParagraph);
   };
 }
 
-function stepsOf(paragraph: string): string[] {
+function summarizeParagraph(paragraph: string): string[] {
   const plain = paragraph.slice(0, paragraphLengthMax).replace(/^[\s#>*•-]+|\*\*/g, '');
-  const [sentence] = sentencesOfProse(plain);
+  const [sentence] = splitProse(plain);
   return sentence === undefined ? [] : [shortened(sentence, descriptionLengthMax)];
 }
 

@@ -25,7 +25,7 @@ function bold(text: string): string {
   return `\u001b[1m${text}\u001b[22m`;
 }
 
-function terminalOf(stdout: WriteStream, stderr: WriteStream, env = {}): Terminal {
+function createTerminal(stdout: WriteStream, stderr: WriteStream, env = {}): Terminal {
   return { stdout, stderr, env };
 }
 
@@ -74,7 +74,7 @@ describe('The status line', () => {
 describe('The steps of a reply', () => {
   it('are shown on the status line if both streams are a terminal', () => {
     const [out, err] = [fakeStream(), fakeStream()];
-    const view = viewReply(terminalOf(out.stream, err.stream));
+    const view = viewReply(createTerminal(out.stream, err.stream));
     view.onStep?.({ description: 'Reading' });
     assert.equal(err.visible(), '0 s  Reading');
     view.end();
@@ -85,9 +85,9 @@ describe('The steps of a reply', () => {
   it('are neither requested nor shown in a pipe, or on a terminal that cannot clear a line', () => {
     const [terminal, pipe] = [fakeStream(), fakeStream({ isTTY: false })];
     const blind = [
-      terminalOf(pipe.stream, terminal.stream),
-      terminalOf(terminal.stream, pipe.stream),
-      terminalOf(terminal.stream, terminal.stream, { TERM: 'dumb' }),
+      createTerminal(pipe.stream, terminal.stream),
+      createTerminal(terminal.stream, pipe.stream),
+      createTerminal(terminal.stream, terminal.stream, { TERM: 'dumb' }),
     ];
     for (const one of blind) {
       const view = viewReply(one, { text: true });
@@ -100,7 +100,7 @@ describe('The steps of a reply', () => {
 
   it('are printed one per line on standard error with --verbose', () => {
     const [out, err] = [fakeStream({ isTTY: false }), fakeStream({ isTTY: false })];
-    const view = viewReply(terminalOf(out.stream, err.stream), { verbose: true, text: true });
+    const view = viewReply(createTerminal(out.stream, err.stream), { verbose: true, text: true });
     view.onStep?.({ description: 'Reading\u0007' });
     view.onStep?.({ description: 'Writing' });
     view.end();
@@ -112,7 +112,7 @@ describe('The steps of a reply', () => {
 describe('The text of a reply', () => {
   it('replaces the status line and is written as it grows', () => {
     const [out, err] = [fakeStream(), fakeStream()];
-    const view = viewReply(terminalOf(out.stream, err.stream), { text: true });
+    const view = viewReply(createTerminal(out.stream, err.stream), { text: true });
     view.onStep?.({ description: 'Reading' });
     view.onText?.('Thirty');
     assert.equal(err.visible(), '');

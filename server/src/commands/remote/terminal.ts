@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty';
 import type { Source, Thread, ThreadMessage, ThreadWithMessages } from '../../../../client/src/index.ts';
-import { clearStatus, paint, printable, printableLines, showStatus, widthOf } from '../output.ts';
+import { clearStatus, measureWidth, paint, printable, printableLines, showStatus } from '../output.ts';
 
 /** The output of a command, a terminal or a pipe. `process` implements it. */
 export interface Terminal {
@@ -79,7 +79,7 @@ export class LiveText {
     const [columns, rows] = [this.#stream.columns || 80, this.#stream.rows || 24];
     // Bold takes no columns.
     const lines = this.#written.replace(/\p{Cc}\[\d+m/gu, '').split('\n');
-    const heights = lines.map((line) => Math.max(1, Math.ceil(widthOf(line) / columns)));
+    const heights = lines.map((line) => Math.max(1, Math.ceil(measureWidth(line) / columns)));
     const height = heights.reduce((sum, one) => sum + one, 0);
     if (height > rows) return '\n\n';
     return `\r${height > 1 ? `\u001b[${height - 1}A` : ''}\u001b[J`;

@@ -35,7 +35,7 @@ const threadsCommands: readonly RemoteCommand[] = [
       if (all && limit !== undefined) throw new UsageError('Use either --limit N or --all, not both.');
       const wanted = all ? Number.POSITIVE_INFINITY : (limit ?? defaultLimit);
       const list = client.threads.list({ accountId, limit: Math.min(wanted, pageMax), signal });
-      const { threads, hint } = await firstOf(list, wanted, accountId);
+      const { threads, hint } = await readFirst(list, wanted, accountId);
       if (hint !== '') process.stderr.write(`${hint}\n`);
       return listing(threads, threads.map(row), "No threads yet: 'skein ask' creates one.");
     },
@@ -113,7 +113,7 @@ const threadsCommands: readonly RemoteCommand[] = [
 ];
 
 /** The first threads up to `wanted`, and a sentence if there are more. */
-async function firstOf(list: ThreadList, wanted: number, account?: string) {
+async function readFirst(list: ThreadList, wanted: number, account?: string) {
   const threads: Thread[] = [];
   for await (const { threads: page, nextCursor, truncated } of list.pages()) {
     const room = wanted - threads.length;

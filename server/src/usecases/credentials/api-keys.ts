@@ -57,7 +57,7 @@ export function createKeys({ store, ids, now, secrets, limits, members, authoriz
     const { id, hint } = secret;
     const detail = { name, hint, scope: owner ? 'personal' : 'org-wide', owner: owner?.email ?? null };
     const note = auditNote(ids, initiator, 'key.created', id, detail);
-    const created = { ...secret, name, userId: owner?.userId ?? null, createdBy: creatorOf(initiator) };
+    const created = { ...secret, name, userId: owner?.userId ?? null, createdBy: findCreator(initiator) };
     const write = store.createApiKey(organizationId, created, note);
     const outcome = await authorize(note.authority, write);
     if (outcome === 'created') return { id, key };
@@ -83,7 +83,7 @@ export function createKeys({ store, ids, now, secrets, limits, members, authoriz
     const oldValidMs = rotationGraces[oldValidFor];
     const detail = { name, hint: next.hint, successor: next.id, oldValidUntil: iso(now() + oldValidMs) };
     const note = auditNote(ids, actAsOwner(initiator, old), 'key.rotated', old.id, detail);
-    const rotation = { next, createdBy: creatorOf(initiator), oldValidMs };
+    const rotation = { next, createdBy: findCreator(initiator), oldValidMs };
     const write = store.rotateApiKey(organizationId, old.id, rotation, note);
     const outcome = await authorize(note.authority, write);
     if (outcome === 'rotated') return { id: next.id, key, userId };
@@ -108,13 +108,13 @@ export function createKeys({ store, ids, now, secrets, limits, members, authoriz
       store.listMembers(organizationId),
     ]);
     const byId = new Map<UserId | null, Member>(members.map((member) => [member.userId, member]));
-    const addressOf = (userId: UserId | null) => userId && (byId.get(userId)?.email ?? formerMember);
+    const findAddress = (userId: UserId | null) => userId && (byId.get(userId)?.email ?? formerMember);
     return keys
       .filter(({ userId }) => owners === 'all' || owners === userId)
       .map((key) => ({
         ...key,
-        owner: addressOf(key.userId),
-        creator: addressOf(key.createdBy),
+        owner: findAddress(key.userId),
+        creator: findAddress(key.createdBy),
         ownedByService: byId.get(key.userId)?.service === true,
       }));
   }
@@ -141,7 +141,7 @@ function actAsOwner(initiator: Initiator, { userId }: ApiKey): Initiator {
   return { ...initiator, authority: asAdmin(initiator.authority) };
 }
 
-function creatorOf({ authority }: Initiator): UserId | null {
+function findCreator({ authority }: Initiator): UserId | null {
   const actor = toActor(authority);
   return actor.kind === 'user' ? actor.userId : null;
 }

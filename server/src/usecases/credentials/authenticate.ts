@@ -53,13 +53,13 @@ export function createAdmission({ store, crc32, sha256, accessTokens, now }: Adm
       const grant = await store.findKeyGrant(credential.hash);
       if (grant === undefined) throw revoked(credential);
       if (!grant.apiEnabled) throw apiNotEnabled();
-      return principalOf(grant.organizationId, grant.userId, credential);
+      return createPrincipal(grant.organizationId, grant.userId, credential);
     }
     const { applicationId, organizationId, epoch } = credential;
     const grant = await store.findApplicationGrant(applicationId);
     if (grant?.organizationId !== organizationId || grant.epoch !== epoch) throw revoked(credential);
     if (!grant.apiEnabled) throw apiNotEnabled();
-    return principalOf(organizationId, null, credential);
+    return createPrincipal(organizationId, null, credential);
   }
 
   /** Counts the request against today's quota (§8). Over the quota, the result has `granted: false`. */
@@ -77,7 +77,7 @@ export function createAdmission({ store, crc32, sha256, accessTokens, now }: Adm
           );
     if (admission === undefined) throw revoked(credential);
     if (admission.use === undefined) throw apiNotEnabled();
-    const principal = principalOf(admission.organizationId, admission.userId, credential);
+    const principal = createPrincipal(admission.organizationId, admission.userId, credential);
     return {
       ...admission.use,
       principal,
@@ -94,7 +94,7 @@ export function createAdmission({ store, crc32, sha256, accessTokens, now }: Adm
   }
 }
 
-function principalOf(
+function createPrincipal(
   organizationId: OrganizationId,
   userId: UserId | null,
   credential: Credential,

@@ -34,7 +34,7 @@ test('an export says if it is incomplete, and lets other work run between pages'
   const ids = createIdGenerator(Date.now, randomBytes);
   const seal = createSeal(new Uint8Array(32));
   const audit = createAuditLog({ store, ids, seal, authorize: authorizeWrites(store) });
-  const linesOf = async (pages?: number) => {
+  const exportLines = async (pages?: number) => {
     let text = '';
     for await (const piece of audit.exportCsv(organizationId, {}, pages)) text += piece;
     return text.trimEnd().split('\r\n');
@@ -46,9 +46,9 @@ test('an export says if it is incomplete, and lets other work run between pages'
     counting = setImmediate(count);
   };
   let counting = setImmediate(count);
-  const all = await linesOf().finally(() => clearImmediate(counting));
+  const all = await exportLines().finally(() => clearImmediate(counting));
   assert.ok(all.length > 1_001 && !all.at(-1)!.includes('Incomplete'));
   assert.ok(turns >= 2, `${turns} turns`);
-  const cut = await linesOf(2);
+  const cut = await exportLines(2);
   assert.deepEqual([cut.length, cut.at(-1)!.startsWith('"Incomplete: ')], [1_002, true]);
 });

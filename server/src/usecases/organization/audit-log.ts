@@ -78,7 +78,7 @@ export function createAuditLog({ store, ids, seal, authorize }: AuditLogNeeds) {
 
   /** Written before the first page, which may show it. Filters other than days are left out: they may name a person. */
   function recordExport(change: Change, { from, to }: Pick<AuditSearch, 'from' | 'to'>): Promise<void> {
-    const days = { from: dayOf(from), to: dayOf(to) };
+    const days = { from: formatDay(from), to: formatDay(to) };
     return record(change, 'audit.exported', change.organizationId, days);
   }
 }
@@ -110,6 +110,6 @@ function csvCell(text: string): string {
   return `"${safe.replaceAll('"', '""')}"`;
 }
 
-function dayOf(at: number | undefined): string | null {
+function formatDay(at: number | undefined): string | null {
   return at === undefined ? null : utcDate(utcDay(at));
 }

@@ -50,7 +50,7 @@ const authorizeNothing = createAuthorize({
   recheckKey: () => assert.fail('refused'),
   recheckSession: () => assert.fail('refused'),
 });
-const overOf = (outcome: PromptOutcome) => (outcome === 'counted' ? undefined : outcome.over);
+const readExceeded = (outcome: PromptOutcome) => (outcome === 'counted' ? undefined : outcome.over);
 const person = (name: string) => `usr_${name}` as UserId;
 
 test('asks the store about one prompt of an organization at a time, however many arrive', async () => {
@@ -59,7 +59,7 @@ test('asks the store about one prompt of an organization at a time, however many
   const flood = Array.from({ length: 500 }, () => countUse(acme, person('ada'), limit, operator));
   const outcomes = await Promise.all(flood);
   assert.equal(outcomes.filter((outcome) => outcome === 'counted').length, 3);
-  assert.equal(outcomes.filter((outcome) => overOf(outcome) === 'person').length, 497);
+  assert.equal(outcomes.filter((outcome) => readExceeded(outcome) === 'person').length, 497);
   assert.equal(store.atOnceMax, 1);
   assert.equal(await countUse(other, person('ada'), limit, operator), 'counted');
 });
@@ -71,7 +71,7 @@ test('rejects all members once the organization has reached its limit, and nobod
   for (let number = 0; number < 20; number += 1)
     outcomes.push(await countUse(acme, person(`${number}`), limit, operator));
   assert.equal(outcomes.filter((outcome) => outcome === 'counted').length, 5);
-  assert.equal(outcomes.filter((outcome) => overOf(outcome) === 'organization').length, 15);
+  assert.equal(outcomes.filter((outcome) => readExceeded(outcome) === 'organization').length, 15);
   assert.equal(await countUse(other, person('0'), limit, operator), 'counted');
 });
 

@@ -38,7 +38,7 @@ const changeIn = (organizationId: OrganizationId) => {
   return { organizationId, initiator: { authority: operator, traceId: 't' } };
 };
 
-function purgesOf(store: Store) {
+function openPurges(store: Store) {
   const ids = createIdGenerator(Date.now, randomBytes);
   return createPurges({ store, ids, sha256: (text) => text, authorize: authorizeWrites(store) });
 }
@@ -51,9 +51,9 @@ test('a purge that was interrupted while it overwrote removed words can be run a
     (purges: Purges) => purges.purgeOrganization(organizationId, async () => {}),
   ];
   for (const [index, purge] of purges.entries()) {
-    await assert.rejects(purge(purgesOf(interrupted)), /killed/);
+    await assert.rejects(purge(openPurges(interrupted)), /killed/);
     assert.ok(await (index === 0 ? store.findUser(email) : store.findOrganization(organizationId)));
-    assert.equal((await purge(purgesOf(store))).journalEmptied, true);
+    assert.equal((await purge(openPurges(store))).journalEmptied, true);
   }
   assert.equal(await store.findUser(email), undefined);
   assert.equal(await store.findOrganization(organizationId), undefined);
@@ -62,7 +62,7 @@ test('a purge that was interrupted while it overwrote removed words can be run a
 test('a purge removes a person who joins again and creates a thread meanwhile', async (t) => {
   const { world, store, people, organizationId, userId, person } = await openStore(t);
   let joins = 0;
-  const { rows } = await purgesOf(store).purgePerson(changeIn(organizationId), person, async () => {
+  const { rows } = await openPurges(store).purgePerson(changeIn(organizationId), person, async () => {
     if (joins === 2 || (await store.findMemberById(organizationId, userId))) return;
     joins += 1;
     assert.equal(await people.add(organizationId, email), userId);
@@ -92,7 +92,7 @@ test('a purge deletes the threads of a person together, so that they share commi
       });
     },
   };
-  const { rows } = await purgesOf(watched).purgePerson(changeIn(organizationId), person, async () => {});
+  const { rows } = await openPurges(watched).purgePerson(changeIn(organizationId), person, async () => {});
   assert.deepEqual([deletingAtOnce, rows.thread], [5, 5]);
 });
 
@@ -111,9 +111,9 @@ test('retention keeps what is dated by the clock of the machine, after that cloc
   const settings = { deletedThreads: 1, audit: 1, usage: 1, requests: 1, idempotency: 1, sessions: 1 };
   const retention = createRetention({ store, retentionMs: retentionMs(settings), telemetry: noTelemetry });
   const kinds = ['requests', 'traffic_hours', 'quota_days'];
-  const dueOf = async () =>
+  const countDue = async () =>
     (await retention.survey()).filter(({ kind }) => kinds.includes(kind)).map(({ due }) => due);
-  assert.deepEqual(await dueOf(), [0, 0, 0]);
+  assert.deepEqual(await countDue(), [0, 0, 0]);
   await retention.enforce(async () => true);
   assert.equal((await world.use(organizationId, day)).remaining, 8);
   assert.equal(
@@ -122,5 +122,5 @@ test('retention keeps what is dated by the clock of the machine, after that cloc
   );
 
   clock.pass(10 * dayMs);
-  assert.deepEqual(await dueOf(), [1, 1, 1]);
+  assert.deepEqual(await countDue(), [1, 1, 1]);
 });

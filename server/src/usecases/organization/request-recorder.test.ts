@@ -59,7 +59,7 @@ class Log {
   }
 }
 
-function recorderOf(log: Parameters<typeof requestRecorder>[0], keptMax = 100) {
+function createRecorder(log: Parameters<typeof requestRecorder>[0], keptMax = 100) {
   let dropped = 0;
   const telemetry = {
     requestNotLogged: () => {
@@ -71,7 +71,7 @@ function recorderOf(log: Parameters<typeof requestRecorder>[0], keptMax = 100) {
 
 test('buffers requests while the store is unavailable, stores them once it is back, and drops those above the limit', async () => {
   const log = new Log();
-  const { recorder, dropped } = recorderOf(log);
+  const { recorder, dropped } = createRecorder(log);
   log.isAway = true;
   // A batch is on its way to the store while the others wait.
   for (let index = 0; index < 10_205; index += 1) recorder.request(request({ traceId: `t${index}` }));
@@ -88,7 +88,7 @@ test('buffers requests while the store is unavailable, stores them once it is ba
 
 test('flushes early before requests would be dropped', async () => {
   const log = new Log();
-  const { recorder, dropped } = recorderOf(log);
+  const { recorder, dropped } = createRecorder(log);
   for (let index = 0; index < 30_000; index += 1) {
     recorder.request(request({ traceId: `t${index}` }));
     if (index % 5_000 !== 4_999) continue;
@@ -100,7 +100,7 @@ test('flushes early before requests would be dropped', async () => {
 
 test('stores requests once if flushes overlap', async () => {
   const log = new Log();
-  const { recorder } = recorderOf(log);
+  const { recorder } = createRecorder(log);
   for (let index = 0; index < 500; index += 1) recorder.request(request({ traceId: `t${index}` }));
   await Promise.all([recorder.flush(), recorder.flush()]);
   assert.deepEqual(
@@ -111,7 +111,7 @@ test('stores requests once if flushes overlap', async () => {
 
 test('stores what was counted while another flush was in progress', async () => {
   const log = new Log();
-  const { recorder } = recorderOf(log);
+  const { recorder } = createRecorder(log);
   recorder.request(request({ traceId: 'first' }));
   const early = recorder.flush();
   recorder.request(request({ traceId: 'second' }));
@@ -129,7 +129,7 @@ test('stores what was counted while another flush was in progress', async () => 
 
 test('stores statistics even if requests arrive faster than their batches are stored', async () => {
   const log = new Log();
-  const { recorder } = recorderOf(log);
+  const { recorder } = createRecorder(log);
   log.whileAdding = () => {
     if (log.batches.length < 50) recorder.request(request());
   };
@@ -141,7 +141,7 @@ test('stores statistics even if requests arrive faster than their batches are st
 
 test('stores statistics in batches, and drops and counts those that the store rejects twice', async () => {
   const log = new Log();
-  const { recorder, dropped } = recorderOf(log, 0);
+  const { recorder, dropped } = createRecorder(log, 0);
   log.rejections = 3;
   for (let index = 0; index < 450; index += 1)
     recorder.request(request({ organizationId: `org_${index}` as OrganizationId }));
@@ -155,7 +155,7 @@ test('stores statistics in batches, and drops and counts those that the store re
 
 test('repeats a batch unchanged after an error, because the store may have committed it', async () => {
   const log = new Log();
-  const { recorder } = recorderOf(log);
+  const { recorder } = createRecorder(log);
   log.isAway = true;
   recorder.request(request({ traceId: 'first' }));
   await assert.rejects(recorder.flush());
@@ -170,7 +170,7 @@ test('repeats a batch unchanged after an error, because the store may have commi
 
 test('drops and counts a batch that the store rejects twice, keeps its statistics, and stores the next', async () => {
   const log = new Log();
-  const { recorder, dropped } = recorderOf(log);
+  const { recorder, dropped } = createRecorder(log);
   log.rejected.add('t7');
   for (let index = 0; index < 250; index += 1) recorder.request(request({ traceId: `t${index}` }));
   log.isAway = true;
@@ -195,7 +195,7 @@ test('drops and counts a batch that the store rejects twice, keeps its statistic
 
 test('does not drop a batch that the store rejects once', async () => {
   const log = new Log();
-  const { recorder, dropped } = recorderOf(log);
+  const { recorder, dropped } = createRecorder(log);
   log.rejected.add('t1');
   recorder.request(request({ traceId: 't1' }));
   const sent = recorder.flush();
@@ -206,7 +206,7 @@ test('does not drop a batch that the store rejects once', async () => {
 
 test('counts requests and replies by credential, hour, operation, outcome and duration', async () => {
   const log = new Log();
-  const { recorder } = recorderOf(log);
+  const { recorder } = createRecorder(log);
   const key = { credentialId: 'key_1' };
   recorder.request(request(key));
   recorder.request(request(key));
@@ -241,7 +241,7 @@ test('counts requests and replies by credential, hour, operation, outcome and du
 
 test('reports when the latest of the requests that it adds up ended', async () => {
   const log = new Log();
-  const { recorder } = recorderOf(log);
+  const { recorder } = createRecorder(log);
   const start = hour * 3_600_000;
   for (const at of [start, start + 2000, start + 1000]) recorder.request(request({ at }));
   await recorder.flush();
@@ -254,12 +254,12 @@ test('reports when the latest of the requests that it adds up ended', async () =
 test('does not call the store when there is nothing to store', async () => {
   const fail = () => assert.fail('the store was called');
   const log = { addRequests: fail, addTraffic: fail, findOldRequest: fail, removeRequests: fail };
-  await recorderOf(log).recorder.flush();
+  await createRecorder(log).recorder.flush();
 });
 
 test('loses no statistics when the store fails', async () => {
   const log = new Log();
-  const { recorder } = recorderOf(log, 0);
+  const { recorder } = createRecorder(log, 0);
   log.isAway = true;
   const start = hour * 3_600_000;
   recorder.request(request({ at: start + 5000 }));
@@ -277,7 +277,7 @@ test('loses no statistics when the store fails', async () => {
 
 test('checks the size of a log at its first entry, and then whenever it has grown by a twentieth', async () => {
   const log = new Log();
-  const { recorder } = recorderOf(log, 100);
+  const { recorder } = createRecorder(log, 100);
   for (let index = 0; index < 12; index += 1) {
     recorder.request(request({ traceId: `t${index}` }));
     await recorder.flush();
@@ -287,7 +287,7 @@ test('checks the size of a log at its first entry, and then whenever it has grow
 
 test('keeps statistics without a log if its limit is 0, and removes what was logged before', async () => {
   const log = new Log();
-  const { recorder } = recorderOf(log, 0);
+  const { recorder } = createRecorder(log, 0);
   log.old = { at: 1, id: 't' };
   log.oldParts = 3;
   recorder.request(request());
@@ -302,7 +302,7 @@ test('keeps statistics without a log if its limit is 0, and removes what was log
 
 test('stores waiting requests between two parts of a long removal, and removes the rest even without requests', async () => {
   const log = new Log();
-  const { recorder } = recorderOf(log, 100);
+  const { recorder } = createRecorder(log, 100);
   log.old = { at: 1, id: 't' };
   log.oldParts = 50;
   recorder.request(request());
@@ -318,7 +318,7 @@ test('stores waiting requests between two parts of a long removal, and removes t
 
 test('stores statistics even if the log cannot be stored', async () => {
   const log = new Log();
-  const { recorder } = recorderOf(log);
+  const { recorder } = createRecorder(log);
   recorder.request(request());
   log.addRequests = () => Promise.reject(new Error('no disk'));
   await assert.rejects(recorder.flush(), /no disk/);

@@ -44,12 +44,12 @@ export function createUsage({ store, now, seal }: UsageNeeds) {
     ]);
     if (quota === undefined) throw organizationNotFound();
     const counts = found.slice(-countsMax);
-    const nameOf = await nameCredentials(organizationId, counts);
+    const findName = await nameCredentials(organizationId, counts);
     return {
       quota: { ...quota, resetsAt: utcMidnight(at) + dayMs },
       firstDay,
       lastDay,
-      counts: counts.map((count) => ({ ...count, credential: nameOf(count.credentialId) })),
+      counts: counts.map((count) => ({ ...count, credential: findName(count.credentialId) })),
       isCut: found.length > countsMax,
     };
   }
@@ -72,7 +72,7 @@ export function createUsage({ store, now, seal }: UsageNeeds) {
         operation,
         requests: total(counts),
         errors: total(counts.filter(({ outcome }) => outcome !== 'OK')),
-        ...percentilesOf(counts),
+        ...computePercentiles(counts),
       })),
       errors: grouped(failed, ({ outcome }) => outcome).map(([code, counts]) => {
         return { code, requests: total(counts) };
@@ -81,7 +81,7 @@ export function createUsage({ store, now, seal }: UsageNeeds) {
         completed: ended('completed'),
         failed: ended('failed'),
         cancelled: ended('cancelled'),
-        ...percentilesOf(replies.filter(({ outcome }) => outcome === 'completed')),
+        ...computePercentiles(replies.filter(({ outcome }) => outcome === 'completed')),
       },
     };
   }
@@ -100,9 +100,9 @@ export function createUsage({ store, now, seal }: UsageNeeds) {
     const lastShown = requests.length > limit ? requests[limit - 1] : undefined;
     const last = lastShown ? { at: lastShown.at, id: lastShown.traceId } : searched;
     const shown = requests.slice(0, limit);
-    const nameOf = await nameCredentials(organizationId, shown);
+    const findName = await nameCredentials(organizationId, shown);
     return {
-      requests: shown.map((request) => ({ ...request, credential: nameOf(request.credentialId) })),
+      requests: shown.map((request) => ({ ...request, credential: findName(request.credentialId) })),
       nextCursor: last && sealCursor(seal, listing, last),
       /** How far the search went back; null if it reached the end. */
       searchedTo: last?.at ?? null,
@@ -144,8 +144,8 @@ export function createUsage({ store, now, seal }: UsageNeeds) {
   }
 }
 
-function grouped(counts: readonly TrafficCount[], keyOf: (count: TrafficCount) => string) {
-  const groups = Map.groupBy(counts, keyOf);
+function grouped(counts: readonly TrafficCount[], toKey: (count: TrafficCount) => string) {
+  const groups = Map.groupBy(counts, toKey);
   return [...groups].sort(([, one], [, other]) => total(other) - total(one));
 }
 
@@ -153,7 +153,7 @@ function total(counts: readonly TrafficCount[]): number {
   return counts.reduce((sum, { requests }) => sum + requests, 0);
 }
 
-function percentilesOf(counts: readonly TrafficCount[]) {
+function computePercentiles(counts: readonly TrafficCount[]) {
   const buckets: number[] = [];
   for (const { bucket, requests } of counts) buckets[bucket] = (buckets[bucket] ?? 0) + requests;
   return { p50: percentile(buckets, 0.5), p95: percentile(buckets, 0.95), p99: percentile(buckets, 0.99) };

@@ -6,7 +6,7 @@ import type { Invitation, Store } from '../../storage/port/store.ts';
 import { auditNote } from '../audit-note.ts';
 import type { Authorize } from '../authorize.ts';
 import type { PasswordAttempts, Visitor } from './password-attempts.ts';
-import { hashesOf, type Passwords } from './passwords.ts';
+import { listHashes, type Passwords } from './passwords.ts';
 import type { Sessions, SignedInCall, StartedSession } from './sessions.ts';
 
 interface AcceptanceNeeds {
@@ -101,7 +101,7 @@ export function createInvitationAcceptance(needs: AcceptanceNeeds) {
     if (!resets && known.length > 0) {
       const attempted = { person: email, isChoice: terms === 'choose' };
       const hash = await attempts.attempt(visitor, attempted, (only) =>
-        passwords.find(hashesOf(sha256, known, only), password),
+        passwords.find(listHashes(sha256, known, only), password),
       );
       if (hash !== undefined) return { kind: 'proven', hash };
       // Not UNAUTHORIZED: the console would treat that as an ended session.

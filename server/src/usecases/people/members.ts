@@ -175,7 +175,7 @@ export function createMembers(needs: MemberNeeds) {
     );
     return members.map((member) => ({
       ...member,
-      state: stateOf(member, now()),
+      state: deriveState(member, now()),
       keys: live.get(member.userId) ?? [],
     }));
   }
@@ -205,7 +205,7 @@ interface ListedMember extends Member {
   readonly keys: readonly ApiKey[];
 }
 
-function stateOf({ service, opened, invitedUntil }: Member, now: number): ListedMember['state'] {
+function deriveState({ service, opened, invitedUntil }: Member, now: number): ListedMember['state'] {
   if (service || opened) return 'active';
   return invitedUntil !== null && invitedUntil > now ? 'invited' : 'expired';
 }

@@ -39,7 +39,7 @@ export function createPasswordAttempts({ limits, failedSignIns, sha256 }: Passwo
    * Runs `prove` unless too many attempts have failed: for this person from this network, from this network, or for this person
    * from anywhere. Then even the right password is rejected; otherwise an attacker could keep guessing. A known device has
    * its own count: when the others are exhausted, it may still try the one password it signed in with before, which is
-   * passed to `prove` for `hashesOf`. If `prove` returns `undefined`, the attempt failed. An attempt is counted before it
+   * passed to `prove` for `listHashes`. If `prove` returns `undefined`, the attempt failed. An attempt is counted before it
    * runs, so that concurrent attempts cannot exceed the limit. Without a `person`, only the network counts. `isChoice`: a new
    * password is compared with others of the person, and should not match. A known device may not guess at those.
    */

@@ -44,7 +44,7 @@ export function createSignIn(needs: SignInNeeds) {
     const spelling = normalizeEmail(email) ?? '';
     const started = await attempts.attempt(visitor, { person: spelling }, async (only) => {
       const person = await store.findPerson(spelling);
-      const hashes = hashesOf(sha256, person?.passwords ?? [], only);
+      const hashes = listHashes(sha256, person?.passwords ?? [], only);
       const passwordHash = await passwords.find(hashes, password);
       if (person === undefined || passwordHash === undefined) return undefined;
       return sessions.start(person.userId, passwordHash, visitor.traceId);
@@ -65,7 +65,7 @@ export function createSignIn(needs: SignInNeeds) {
     if (own === undefined)
       throw invalid('You do not have a password. You sign in with your identity provider.');
     const proven = await attempts.attempt(call, { person: email }, (only) =>
-      passwords.find(hashesOf(sha256, [own], only), current),
+      passwords.find(listHashes(sha256, [own], only), current),
     );
     if (proven === undefined) throw invalid('The current password is wrong.');
     const fault = passwordFault(next, email);
@@ -91,7 +91,7 @@ export function createSignIn(needs: SignInNeeds) {
 }
 
 /** The hashes to compare with: all of them, or `only` that of the password of a known device. */
-export function hashesOf(
+export function listHashes(
   sha256: (text: string) => string,
   passwords: readonly Password[],
   only: string | undefined,

@@ -25,7 +25,7 @@ import { createThreadReads, type ThreadView } from './get-thread.ts';
 const onSignals: FollowPace = { atMostEveryMs: 0, whileRunningMs: 600_000, whileIdleMs: 600_000 };
 const onPolls: FollowPace = { atMostEveryMs: 0, whileRunningMs: 5, whileIdleMs: 5 };
 
-async function allOf(parts: ThreadView['parts']): Promise<{ messages: Message[] }> {
+async function collectMessages(parts: ThreadView['parts']): Promise<{ messages: Message[] }> {
   const messages: Message[] = [];
   for await (const part of parts) messages.push(...part);
   return { messages };
@@ -62,7 +62,7 @@ describe('Following a thread', () => {
       authorize: authorizeWrites(world.store),
     });
     const organizationId = await world.organization();
-    ada = await memberOf(organizationId, 'ada@acme.example');
+    ada = await addMember(organizationId, 'ada@acme.example');
     thread = await world.thread(organizationId, ada.userId);
     [claim] = (await world.claim(60_000)) as [ClaimedReply];
     ending = new AbortController();
@@ -77,7 +77,7 @@ describe('Following a thread', () => {
 
   const byAda = () => ({ principal: ada, initiator: noteBy(ada.userId) });
 
-  async function memberOf(
+  async function addMember(
     organizationId: UserPrincipal['organizationId'],
     email = `${Math.random()}@acme.example`,
   ): Promise<UserPrincipal> {
@@ -92,15 +92,15 @@ describe('Following a thread', () => {
     const following = createThreadFollowing({ store, reads, followedThreads, timers: machineTimers });
     return following.follow(principal, thread.id, ending.signal);
   }
-  async function nextOf(events: AsyncGenerator<ThreadEvent, void>): Promise<ThreadEvent> {
+  async function readNext(events: AsyncGenerator<ThreadEvent, void>): Promise<ThreadEvent> {
     const { value } = await events.next();
     assert.ok(value, 'the stream has ended');
     return value;
   }
   async function nextView(events: AsyncGenerator<ThreadEvent, void>) {
-    const event = await nextOf(events);
+    const event = await readNext(events);
     assert.ok(event.type === 'view', event.type);
-    return { ...event.view, ...(await allOf(event.parts)) };
+    return { ...event.view, ...(await collectMessages(event.parts)) };
   }
   async function write(content: string, ...steps: string[]): Promise<void> {
     const progress: ReplyProgress = {
@@ -159,7 +159,7 @@ describe('Following a thread', () => {
       ['Half', 'One'],
       ['Half and', 'One', 'Two'],
     ]) {
-      const next = nextOf(events);
+      const next = readNext(events);
       await write(content as string, ...steps);
       const event = await next;
       assert.ok(event.type === 'progress');
@@ -180,9 +180,9 @@ describe('Following a thread', () => {
     await nextView(quick);
     for (const content of ['a', 'ab', 'abc']) {
       await write(content);
-      assert.equal((await nextOf(quick)).type, 'progress');
+      assert.equal((await readNext(quick)).type, 'progress');
     }
-    const event = await nextOf(slow);
+    const event = await readNext(slow);
     assert.ok(event.type === 'progress');
     assert.deepEqual([event.textFrom, event.reply.content], [0, 'abc']);
     await end(slow);
@@ -197,7 +197,7 @@ describe('Following a thread', () => {
       while (calls.get('threadVersion')! <= consumers) await setImmediate();
       calls.clear();
       for (let round = 0; round < 5; round += 1) {
-        const next = Promise.all(all.map(nextOf));
+        const next = Promise.all(all.map(readNext));
         await write(`Round ${round} for ${consumers}`);
         await next;
       }
@@ -231,27 +231,27 @@ describe('Following a thread', () => {
   it('loads messages only as the consumer reads them, and sends the text of one version', async () => {
     const calls = countStoreCalls();
     const events = follow();
-    const event = await nextOf(events);
+    const event = await readNext(events);
     assert.ok(event.type === 'view');
     assert.equal(calls.get('listMessages'), undefined);
     await write('Later');
-    const { messages } = await allOf(event.parts);
+    const { messages } = await collectMessages(event.parts);
     assert.deepEqual(
       messages.map(({ content }) => content),
       ['A prompt', ''],
     );
-    assert.equal((await nextOf(events)).type, 'progress');
+    assert.equal((await readNext(events)).type, 'progress');
     await end(events);
   });
 
   it('stops loading a thread that was deleted or unpublished while it was sent', async () => {
     await changes.publishOwn(byAda(), thread.id, true);
-    const events = follow(await memberOf(claim.organizationId));
-    const event = await nextOf(events);
+    const events = follow(await addMember(claim.organizationId));
+    const event = await readNext(events);
     assert.ok(event.type === 'view');
     await changes.publishOwn(byAda(), thread.id, false);
-    assert.deepEqual(await nextOf(events), { type: 'gone' });
-    await assert.rejects(allOf(event.parts), { code: 'NOT_FOUND' });
+    assert.deepEqual(await readNext(events), { type: 'gone' });
+    await assert.rejects(collectMessages(event.parts), { code: 'NOT_FOUND' });
     await end(events);
   });
 
@@ -275,7 +275,7 @@ describe('Following a thread', () => {
     await nextView(events);
     const progress: ReplyProgress = { status: 'in_progress', content: 'Half', steps: [] };
     await elsewhere.recordReplyProgress(claim, progress);
-    assert.equal((await nextOf(events)).type, 'progress');
+    assert.equal((await readNext(events)).type, 'progress');
     await settle(elsewhere);
     assert.equal((await nextView(events)).status.state, 'idle');
     await elsewhere.renameThread(claim.organizationId, thread.id, 'Another', by(thread.userId));
@@ -286,7 +286,7 @@ describe('Following a thread', () => {
   it('sends nothing while nothing has changed, however often it is signaled', async () => {
     const events = follow();
     await nextView(events);
-    const next = nextOf(events);
+    const next = readNext(events);
     for (let round = 0; round < 20; round += 1) {
       threadSignals.changed(thread.id);
       await new Promise((resolve) => setTimeout(resolve, 1));
@@ -299,16 +299,16 @@ describe('Following a thread', () => {
   it('ends with the thread, and for others when it is no longer published', async () => {
     await changes.publishOwn(byAda(), thread.id, true);
     const events = follow();
-    const ofOther = follow(await memberOf(claim.organizationId));
+    const ofOther = follow(await addMember(claim.organizationId));
     const seen = await nextView(ofOther);
     assert.deepEqual([seen.mine, seen.createdBy], [false, 'ada@acme.example']);
     await nextView(events);
     await changes.publishOwn(byAda(), thread.id, false);
-    assert.deepEqual(await nextOf(ofOther), { type: 'gone' });
+    assert.deepEqual(await readNext(ofOther), { type: 'gone' });
     assert.equal((await ofOther.next()).done, true);
     assert.equal((await nextView(events)).thread.published, false);
     await changes.remove(byAda(), thread.id);
-    assert.deepEqual(await nextOf(events), { type: 'gone' });
+    assert.deepEqual(await readNext(events), { type: 'gone' });
     assert.equal((await events.next()).done, true);
   });
 
@@ -326,16 +326,16 @@ describe('Following a thread', () => {
     };
     sources.store = Object.assign(Object.create(store), failing);
     await write('Half');
-    assert.equal((await nextOf(events)).type, 'progress');
+    assert.equal((await readNext(events)).type, 'progress');
     assert.ok(refused > 3);
     await end(events);
   });
 
   it('is rejected if the thread cannot be read, and releases it', async () => {
-    const stranger = await memberOf(claim.organizationId);
-    await assert.rejects(nextOf(follow(stranger)), { code: 'NOT_FOUND' });
-    const foreigner = await memberOf(await world.organization());
-    await assert.rejects(nextOf(follow(foreigner)), { code: 'NOT_FOUND' });
+    const stranger = await addMember(claim.organizationId);
+    await assert.rejects(readNext(follow(stranger)), { code: 'NOT_FOUND' });
+    const foreigner = await addMember(await world.organization());
+    await assert.rejects(readNext(follow(foreigner)), { code: 'NOT_FOUND' });
   });
 
   it('ends at once, even while it waits', async () => {

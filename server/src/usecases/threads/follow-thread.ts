@@ -54,12 +54,12 @@ export function createThreadFollowing(needs: ThreadFollowingNeeds) {
       if (seen === undefined) throw threadNotFound();
       const createdBy = await loadCreator(store, seen.thread);
       const mine = seen.thread.userId === principal.userId;
-      const viewOf = (state: ThreadHead): ThreadEvent => ({
+      const toViewEvent = (state: ThreadHead): ThreadEvent => ({
         type: 'view',
         view: { ...state, status: deriveThreadStatus([state.latest]), createdBy, mine },
         parts: poller.parts(state, () => readable(poller.state) !== undefined),
       });
-      yield viewOf(seen);
+      yield toViewEvent(seen);
       for (;;) {
         await wakeup.wait();
         if (until.aborted) return;
@@ -67,7 +67,7 @@ export function createThreadFollowing(needs: ThreadFollowingNeeds) {
         if (now === undefined) return yield { type: 'gone' };
         const change = threadChange(seen, now);
         seen = now;
-        if (change === 'more') yield viewOf(now);
+        if (change === 'more') yield toViewEvent(now);
         else if (change !== 'nothing') yield { type: 'progress', ...change };
       }
     } finally {

@@ -34,7 +34,7 @@ describe('Loading a thread', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  async function threadOf(prompts: readonly string[]): Promise<ThreadId> {
+  async function writeThread(prompts: readonly string[]): Promise<ThreadId> {
     const [first, ...later] = prompts;
     const { userId } = principal;
     const { id } = await world.thread(organizationId, userId, { prompt: first! });
@@ -99,7 +99,7 @@ describe('Loading a thread', () => {
 
   it('loads at most one part of a large thread in a turn of the event loop, however many are read', async () => {
     const ids: ThreadId[] = [];
-    for (let count = 0; count < 4; count += 1) ids.push(await threadOf(Array(6).fill(largePrompt)));
+    for (let count = 0; count < 4; count += 1) ids.push(await writeThread(Array(6).fill(largePrompt)));
     const { reads, bytesByTurn, end } = counted(world.store);
     const all = await Promise.all([...ids, ...ids].map((id) => read(reads, id)));
     end();
@@ -111,7 +111,7 @@ describe('Loading a thread', () => {
 
   it('loads threads of medium size in turns of their own', async () => {
     const ids: ThreadId[] = [];
-    for (let count = 0; count < 6; count += 1) ids.push(await threadOf([largePrompt]));
+    for (let count = 0; count < 6; count += 1) ids.push(await writeThread([largePrompt]));
     const { reads, bytesByTurn, end } = counted(world.store);
     await Promise.all(ids.map((id) => read(reads, id)));
     end();

@@ -39,7 +39,7 @@ export function createThreadIndex({ store, vocabulary }: ThreadIndexNeeds) {
       let batch: Indexable[] = [];
       let terms = 0;
       for (const each of due) {
-        const entry = await entryOf(each);
+        const entry = await createEntry(each);
         batch.push({ due: each, entry });
         terms += entry?.terms.length ?? 0;
         if (terms < termsAtOnce) continue;
@@ -52,7 +52,7 @@ export function createThreadIndex({ store, vocabulary }: ThreadIndexNeeds) {
     }
   }
 
-  async function entryOf(due: UnindexedThread): Promise<IndexedThread | undefined> {
+  async function createEntry(due: UnindexedThread): Promise<IndexedThread | undefined> {
     const { organizationId, threadId } = due;
     const head = await store.getThreadHead(organizationId, threadId);
     if (head === undefined || head.thread.deletedAt !== null) return undefined;
@@ -60,11 +60,11 @@ export function createThreadIndex({ store, vocabulary }: ThreadIndexNeeds) {
     const { state } = deriveThreadStatus([latest]);
     const line =
       state === 'in_progress' ? '' : shortened(plainText(latest.content.slice(0, 2000)), lineLength);
-    return { thread, version, state, line, terms: await termsOf(head) };
+    return { thread, version, state, line, terms: await collectTerms(head) };
   }
 
   /** Starts with the title and the latest reply, so that even a very long thread is found by them. */
-  async function termsOf(head: ThreadHead): Promise<string[]> {
+  async function collectTerms(head: ThreadHead): Promise<string[]> {
     const { thread, latest } = head;
     const terms = new Set<string>();
     let length = 0;
@@ -78,7 +78,7 @@ export function createThreadIndex({ store, vocabulary }: ThreadIndexNeeds) {
           inTurn = 0;
         }
         inTurn += piece.length;
-        for (const word of vocabulary.wordsOf(piece)) terms.add(vocabulary.termOf(word));
+        for (const word of vocabulary.splitWords(piece)) terms.add(vocabulary.toTerm(word));
         length += piece.length;
       }
     };

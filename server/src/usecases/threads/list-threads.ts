@@ -35,10 +35,10 @@ export function createThreadLists({ store, seal, limits }: ThreadListNeeds) {
   ): Promise<ListedThreads> {
     const { paginationWindow } = limits;
     const { organizationId } = principal;
-    const listing = listingOf(principal, selection);
+    const listing = toListing(principal, selection);
     // A cursor of another principal or selection is also rejected.
-    const walkOf = ['threads', organizationId, listing, selection.scope];
-    const done = openCursor<Walk>(seal, walkOf, cursor);
+    const cursorScope = ['threads', organizationId, listing, selection.scope];
+    const done = openCursor<Walk>(seal, cursorScope, cursor);
     const walkedBefore = done?.walked ?? 0;
     // A walk whose listing fitted the window is not cut: threads published since would displace the last ones.
     const left = done?.truncated === false ? limit : Math.max(0, paginationWindow - walkedBefore);
@@ -51,7 +51,7 @@ export function createThreadLists({ store, seal, limits }: ThreadListNeeds) {
     const next = more && !isCut && last ? { after: last.position, start, walked, truncated } : undefined;
     return {
       get nextCursor() {
-        return next === undefined ? null : sealCursor(seal, walkOf, next);
+        return next === undefined ? null : sealCursor(seal, cursorScope, next);
       },
       truncated,
       page,
@@ -82,7 +82,7 @@ export function createThreadLists({ store, seal, limits }: ThreadListNeeds) {
 
 export type ThreadSelection = Pick<ThreadQuery, 'scope' | 'accountId'>;
 
-function listingOf({ userId }: Principal, { scope, accountId }: ThreadSelection): Listing {
+function toListing({ userId }: Principal, { scope, accountId }: ThreadSelection): Listing {
   return {
     userId: scope === 'published' ? null : userId,
     ...(scope === 'mine' && userId !== null && { ownOnly: true }),

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { termOf, wordsOf } from '../../../../answers/src/index.ts';
+import { splitWords, toTerm } from '../../../../answers/src/index.ts';
 import { principalOf, World } from '../../../testing/contract/fixture.ts';
 import { done } from '../../../testing/contract/reply-fixture.ts';
 import type { OrganizationId } from '../../domain/id.ts';
@@ -18,7 +18,7 @@ describe('A search in threads', () => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-search-'));
   let world: World;
   let ada: UserPrincipal;
-  const vocabulary = { wordsOf, termOf };
+  const vocabulary = { splitWords, toTerm };
   const seal = createSeal(new Uint8Array(32));
   const searchIn = (store: Store) => createThreadSearch({ store, seal, vocabulary });
   const index = () =>

@@ -34,7 +34,8 @@ const seen = (change: Partial<AssistantMessage> = {}, changed: Partial<Thread> =
   messageCount: 2,
   latest: { ...running, ...change },
 });
-const stepsOf = (...descriptions: string[]) => descriptions.map((description, at) => ({ description, at }));
+const createSteps = (...descriptions: string[]) =>
+  descriptions.map((description, at) => ({ description, at }));
 
 /** The state of a reader who has applied the change. */
 function applied(before: AssistantMessage, { reply, stepsFrom, textFrom }: ReplyChange) {
@@ -55,23 +56,29 @@ function progressBetween(before: Partial<AssistantMessage>, after: Partial<Assis
 
 describe('The changes of a thread', () => {
   it('are none while nothing has changed', () => {
-    const same = { content: 'Text', steps: stepsOf('One') };
-    assert.equal(threadChange(seen(same), seen({ ...same, steps: stepsOf('One') })), 'nothing');
+    const same = { content: 'Text', steps: createSteps('One') };
+    assert.equal(threadChange(seen(same), seen({ ...same, steps: createSteps('One') })), 'nothing');
   });
 
   it('are the steps and the text that were added, and no more', () => {
     const change = progressBetween(
-      { content: 'Half', steps: stepsOf('One') },
-      { content: 'Half and whole', steps: stepsOf('One', 'Two') },
+      { content: 'Half', steps: createSteps('One') },
+      { content: 'Half and whole', steps: createSteps('One', 'Two') },
     );
     assert.deepEqual([change.stepsFrom, change.textFrom], [1, 4]);
   });
 
   it('contain the whole of a revised text, and all of a reply that was restarted', () => {
     assert.equal(progressBetween({ content: 'Thirty days.' }, { content: 'Thirty days [1].' }).textFrom, 0);
-    const restarted = progressBetween({ content: 'Half', steps: stepsOf('One') }, { content: '', steps: [] });
+    const restarted = progressBetween(
+      { content: 'Half', steps: createSteps('One') },
+      { content: '', steps: [] },
+    );
     assert.deepEqual([restarted.stepsFrom, restarted.textFrom], [0, 0]);
-    const other = progressBetween({ steps: stepsOf('One', 'Two') }, { steps: stepsOf('One', 'Three') });
+    const other = progressBetween(
+      { steps: createSteps('One', 'Two') },
+      { steps: createSteps('One', 'Three') },
+    );
     assert.equal(other.stepsFrom, 0);
   });
 
