@@ -73,13 +73,15 @@ export function checkQuestions(
   stored: ReadonlyMap<string, string>,
 ): void {
   const texts = new Map([...stored].map(([document, text]) => [document, plain(text)]));
-  const faults = questions.flatMap((one) => faultsOf(one, texts).map((fault) => `${one.question} ${fault}`));
+  const faults = questions.flatMap((one) =>
+    findFaults(one, texts).map((fault) => `${one.question} ${fault}`),
+  );
   const asked = new Set(questions.map(({ question }) => question));
   if (asked.size < questions.length) faults.push('A question is asked twice.');
   if (faults.length > 0) throw new Error(`The questions do not fit the documents:\n${faults.join('\n')}`);
 }
 
-function faultsOf(
+function findFaults(
   { half, kind, document, answers }: AskedQuestion,
   texts: ReadonlyMap<string, string>,
 ): string[] {

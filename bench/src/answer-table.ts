@@ -15,7 +15,7 @@ export interface JudgedReply {
 type Level = 'answer' | 'closest' | 'declined';
 
 /** How confident the reply appears to a reader, judged by its fixed first sentence and by whether it cites anything. */
-export function levelOf({ content, sources }: Reply): Level {
+export function classifyReply({ content, sources }: Reply): Level {
   if (plain(content).startsWith('i did not find a direct answer.')) return 'closest';
   return sources === 0 ? 'declined' : 'answer';
 }
@@ -28,7 +28,7 @@ export function holdsAnswer({ question, reply }: JudgedReply): boolean {
 
 /** A reply that claims to answer the question but does not, including questions that no document answers. */
 function isConfidentlyWrong(judged: JudgedReply): boolean {
-  return levelOf(judged.reply) === 'answer' && !holdsAnswer(judged);
+  return classifyReply(judged.reply) === 'answer' && !holdsAnswer(judged);
 }
 
 /** Prints the results for each kind of question in each half. */
@@ -64,13 +64,13 @@ function printHalf(half: Half, judged: readonly JudgedReply[]): void {
   printTable(
     `Answers over published documents, ${half}`,
     headings,
-    groups.map(([name, group]) => [name, ...figuresOf(group)]),
+    groups.map(([name, group]) => [name, ...formatFigures(group)]),
   );
 }
 
-function figuresOf(group: readonly JudgedReply[]): string[] {
+function formatFigures(group: readonly JudgedReply[]): string[] {
   const count = (holds: (one: JudgedReply) => boolean) => group.filter(holds).length;
-  const at = (level: Level) => (one: JudgedReply) => levelOf(one.reply) === level;
+  const at = (level: Level) => (one: JudgedReply) => classifyReply(one.reply) === level;
   const counts = [
     count((one) => at('answer')(one) && holdsAnswer(one)),
     count(isConfidentlyWrong),

@@ -39,7 +39,7 @@ const folder = temporaryFolder();
 const organizationId = (await createAnswerOrganization(folder)) as OrganizationId;
 const store = openSqliteStore(join(folder, 'data/skein.db'));
 const samples: Sample[] = [];
-for (const [at, question] of questions.entries()) samples.push(...(await samplesOf(question, at)));
+for (const [at, question] of questions.entries()) samples.push(...(await collectSamples(question, at)));
 await store.close();
 removeFolder(folder);
 
@@ -49,7 +49,7 @@ const inputNames = ['best', 'share', 'coverage', 'bias'];
 say(`Weights of the confidence: ${JSON.stringify(named(inputNames, fitConfidence(samples, weights)))}`);
 printCrossValidation();
 
-async function samplesOf(asked: AskedQuestion, at: number): Promise<Sample[]> {
+async function collectSamples(asked: AskedQuestion, at: number): Promise<Sample[]> {
   const parts = findQuestions([{ role: 'user', content: asked.question }]);
   const isAnswerable = asked.kind !== 'unanswerable';
   const fold = (isAnswerable ? documents.indexOf(asked.document) : at) % foldCount;
@@ -79,7 +79,7 @@ function fitRanking(all: readonly Sample[]): number[] {
   for (let pass = 1; pass <= passes; pass++) {
     const gradient = fitted.map((weight) => 0.3 * weight);
     for (const { features, isRight } of useful) {
-      const shares = sharesOf(features, fitted);
+      const shares = computeShares(features, fitted);
       const right = shares.reduce((sum, one, at) => sum + (isRight[at] ? one : 0), 0);
       for (const [at, row] of features.entries()) {
         const error = shares[at]! * (isRight[at] ? 1 - 1 / right : 1);
@@ -96,7 +96,7 @@ function fitRanking(all: readonly Sample[]): number[] {
   return fitted;
 }
 
-function sharesOf(features: Sample['features'], fitted: readonly number[]): number[] {
+function computeShares(features: Sample['features'], fitted: readonly number[]): number[] {
   const scores = features.map((row) => dot(row, fitted));
   const highest = Math.max(...scores);
   const powers = scores.map((score) => Math.exp(score - highest));
@@ -106,7 +106,7 @@ function sharesOf(features: Sample['features'], fitted: readonly number[]): numb
 
 /** What the model would show: the inputs of its confidence, and whether the quotes contain the answer. */
 function shown({ isOnly, candidates, features, isRight }: Sample, fitted: readonly number[]) {
-  const shares = sharesOf(features, fitted);
+  const shares = computeShares(features, fitted);
   const ordered = candidates
     .map((one, at) => ({ ...one, share: shares[at]!, isRight: isRight[at]! }))
     .sort((a, b) => b.share - a.share);

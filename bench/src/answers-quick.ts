@@ -4,7 +4,7 @@ import { extractiveModel } from '../../answers/src/models/extractive.ts';
 import type { OrganizationId } from '../../server/src/domain/id.ts';
 import { openSqliteStore } from '../../server/src/storage/sqlite/open.ts';
 import { readQuestions } from './answer-questions.ts';
-import { holdsAnswer, type JudgedReply, levelOf, printReplies, type Reply } from './answer-table.ts';
+import { classifyReply, holdsAnswer, type JudgedReply, printReplies, type Reply } from './answer-table.ts';
 import { createAnswerOrganization } from './answers.ts';
 import { removeFolder, temporaryFolder } from './processes.ts';
 import { say } from './table.ts';
@@ -50,7 +50,7 @@ async function ask(question: string): Promise<Reply> {
 function printFailures(): void {
   for (const one of judged) {
     const { kind, question, answers, document } = one.question;
-    const level = levelOf(one.reply);
+    const level = classifyReply(one.reply);
     if (kind === 'unanswerable' ? level !== 'answer' : level === 'answer' && holdsAnswer(one)) continue;
     const wanted = answers.map((parts) => parts.join(' and ')).join(' or ');
     say(`${kind}: ${question}\n  wanted: ${wanted || 'no answer'}${document ? ` (${document})` : ''}`);

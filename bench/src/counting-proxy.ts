@@ -30,7 +30,7 @@ export async function startCountingProxy(databaseUrl: string, holdMs: number): P
     const pending: SentStatement[] = [];
     const requests = messageReader(true, (type, body) => {
       if (type !== 'B') return;
-      const sent = { statement: statementOf(body), sentMs: performance.now(), answeredMs: Infinity };
+      const sent = { statement: readStatementName(body), sentMs: performance.now(), answeredMs: Infinity };
       statements.push(sent);
       pending.push(sent);
     });
@@ -98,7 +98,7 @@ function messageReader(
 }
 
 /** A Bind message starts with the portal's name and the statement's name, each terminated by a zero byte. */
-function statementOf(bind: Buffer): string {
+function readStatementName(bind: Buffer): string {
   const from = bind.indexOf(0) + 1;
   return bind.toString('utf8', from, bind.indexOf(0, from)) || '(unnamed)';
 }

@@ -41,14 +41,14 @@ export function readShares(folder: string, lastSeconds: number): Shares {
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
   const parents = new Map(profile.nodes.flatMap(({ id, children = [] }) => children.map((c) => [c, id])));
 
-  const partOfNode = new Map<number, string>();
-  function partOf(id: number): string {
-    const known = partOfNode.get(id);
+  const partsByNode = new Map<number, string>();
+  function findPart(id: number): string {
+    const known = partsByNode.get(id);
     if (known !== undefined) return known;
     const parent = parents.get(id);
     const own = partName(nodes.get(id)!.callFrame);
-    const part = own ?? (parent === undefined ? 'Node.js, other' : partOf(parent));
-    partOfNode.set(id, part);
+    const part = own ?? (parent === undefined ? 'Node.js, other' : findPart(parent));
+    partsByNode.set(id, part);
     return part;
   }
 
@@ -63,7 +63,7 @@ export function readShares(folder: string, lastSeconds: number): Shares {
     const frame = nodes.get(id)!.callFrame;
     if (frame.functionName === '(idle)') continue;
     total += micros;
-    add(parts, partOf(id), micros);
+    add(parts, findPart(id), micros);
     add(functions, functionName(frame), micros);
   }
   return { byPart: shares(parts, total), byFunction: shares(functions, total) };

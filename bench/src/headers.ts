@@ -156,22 +156,23 @@ const screenedWith = 20;
 async function measureVariants(plain: Plain, { settings, isQuick }: Plan): Promise<string[][]> {
   const amount = isQuick ? 100 : 400;
   const plainText = requestText(plain);
-  await costOf(plain, plainText, amount);
+  await measureCost(plain, plainText, amount);
   const screened: { variant: Variant; cost: number }[] = [];
-  for (const variant of variantsOf(plain)) {
-    screened.push({ variant, cost: await costOf(plain, variant.text, screenedWith) });
+  for (const variant of listVariants(plain)) {
+    screened.push({ variant, cost: await measureCost(plain, variant.text, screenedWith) });
   }
   const worst = screened.toSorted((a, b) => b.cost - a.cost).map(({ variant }) => variant);
   const isFirst = ({ what }: Variant, index: number) =>
-    worst.findIndex((one) => nameOf(one.what) === nameOf(what)) === index;
-  const unread = worst.find(({ what }) => nameOf(what) === unreadHeader)!;
-  const chosen = worst.filter(isFirst).filter(({ what }) => nameOf(what) !== unreadHeader);
+    worst.findIndex((one) => readName(one.what) === readName(what)) === index;
+  const unread = worst.find(({ what }) => readName(what) === unreadHeader)!;
+  const chosen = worst.filter(isFirst).filter(({ what }) => readName(what) !== unreadHeader);
   const measured = [unread, ...chosen.slice(0, rowsShown)];
   const costs = measured.map((): number[] => []);
   const plainCosts: number[] = [];
   for (let round = 0; round < settings.rounds; round += 1) {
-    plainCosts.push(await costOf(plain, plainText, amount));
-    for (const [index, { text }] of measured.entries()) costs[index]!.push(await costOf(plain, text, amount));
+    plainCosts.push(await measureCost(plain, plainText, amount));
+    for (const [index, { text }] of measured.entries())
+      costs[index]!.push(await measureCost(plain, text, amount));
   }
   return measured.map(({ what }, index) => [
     plain.name,
@@ -183,7 +184,7 @@ async function measureVariants(plain: Plain, { settings, isQuick }: Plan): Promi
 }
 
 /** Microseconds of processor time per request. */
-async function costOf({ target }: Plain, text: string, amount: number): Promise<number> {
+async function measureCost({ target }: Plain, text: string, amount: number): Promise<number> {
   let sent = 0;
   const before = cpuMilliseconds(target.pid);
   // A header of its own, so that no two requests have the same bytes.
@@ -192,11 +193,11 @@ async function costOf({ target }: Plain, text: string, amount: number): Promise<
   return ((cpuMilliseconds(target.pid) - before) / amount) * 1000;
 }
 
-function nameOf(what: string): string {
+function readName(what: string): string {
   return what.split(' ')[0]!;
 }
 
-function variantsOf(plain: Plain): Variant[] {
+function listVariants(plain: Plain): Variant[] {
   const ofHeaders = Object.entries(headers).flatMap(([name, starts]) =>
     starts.flatMap((start) =>
       fillings.map((filling) => {

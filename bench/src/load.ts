@@ -66,14 +66,14 @@ export async function load(
 ): Promise<LoadResult> {
   for (let tries = 0; tries < triesMax; tries += 1) {
     const seconds = settings.seconds * 2 ** tries;
-    const urls = nodesOf(target).map(({ baseUrl }) => baseUrl);
+    const urls = listNodes(target).map(({ baseUrl }) => baseUrl);
     const order: LoadOrder = { urls, requests, ...settings, seconds };
     await untilQuiet(target);
-    const before = cpuSecondsOf(target);
+    const before = sumCpuSeconds(target);
     loadProcess ??= startPart('load-process.ts');
     loadProcess.send(order);
     const report = await nextMessage<LoadReport>(loadProcess);
-    const after = cpuSecondsOf(target);
+    const after = sumCpuSeconds(target);
     if (report.failures.length > 0) throw failed(requests, report.failures.join(', '));
     if (report.requests > 0) {
       const { requests: count, p50Ms, p99Ms } = report;
@@ -96,18 +96,18 @@ const quietForMs = 40;
 /** A burst leaves background work behind. The next burst starts when that is done. */
 async function untilQuiet(target: Target): Promise<void> {
   for (let waitedMs = 0; waitedMs < quietWithinMs; waitedMs += quietForMs) {
-    const before = cpuSecondsOf(target).nodes;
+    const before = sumCpuSeconds(target).nodes;
     await pause(quietForMs);
-    if (!(cpuSecondsOf(target).nodes > before)) return;
+    if (!(sumCpuSeconds(target).nodes > before)) return;
   }
 }
 
-function nodesOf(target: Target): readonly Target[] {
+function listNodes(target: Target): readonly Target[] {
   return [target, ...(target.others ?? [])];
 }
 
-function cpuSecondsOf(target: Target): { nodes: number; database: number } {
-  const nodes = nodesOf(target).reduce((sum, { pid }) => sum + cpuSeconds(pid), 0);
+function sumCpuSeconds(target: Target): { nodes: number; database: number } {
+  const nodes = listNodes(target).reduce((sum, { pid }) => sum + cpuSeconds(pid), 0);
   return { nodes, database: target.databaseCpuSeconds?.() ?? Number.NaN };
 }
 

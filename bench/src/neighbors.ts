@@ -48,7 +48,7 @@ export async function measureNeighbors({ neighborSeconds }: Plan): Promise<void>
       noisySeconds += round.beside.seconds;
       rounds.push(round);
     }
-    rows.push(rowOf(noise, rounds));
+    rows.push(formatRow(noise, rounds));
     console.error(rows.at(-1)!.join(' | '));
   };
   for (const noise of [silence, ...documentNoises, ...requestNoises]) await measureRounds(world, noise);
@@ -60,7 +60,7 @@ export async function measureNeighbors({ neighborSeconds }: Plan): Promise<void>
     await slow.service.end();
   }
   // There is no idle measurement: the workers start with the noise, and a measurement ends with a reply.
-  rows.push(rowOf(poisonReply, [{ beside: await measure(poisoned, poisonReply) }]));
+  rows.push(formatRow(poisonReply, [{ beside: await measure(poisoned, poisonReply) }]));
   await poisoned.service.end();
   timed.end();
   const ratios = operations.map((operation) => `${operation}, × idle`);
@@ -77,7 +77,7 @@ export async function measureNeighbors({ neighborSeconds }: Plan): Promise<void>
   printTable('One tenant beside another', headings, rows);
 }
 
-function rowOf(noise: Noise, rounds: readonly Round[]): string[] {
+function formatRow(noise: Noise, rounds: readonly Round[]): string[] {
   const p99 = (measured: Measured, operation: Operation) => measured.figures[operation].p99Ms;
   const ratio = (operation: Operation) =>
     median(

@@ -34,7 +34,7 @@ export async function writePackageDocuments(folder: string): Promise<Map<string,
     const paths = one.documents.map((path) => `package/${path}`);
     await run('tar', ['-xzf', await fetchPackage(one), '-C', unpacked, '--strip-components=1', ...paths]);
     for (const path of one.documents) {
-      const file = fileOf(name, path);
+      const file = chooseFileName(name, path);
       if ([...written.values()].includes(file)) throw new Error(`Two documents are called ${file}.`);
       copyFileSync(join(unpacked, path), join(folder, file));
       written.set(`${name}/${path}`, file);
@@ -47,13 +47,13 @@ export async function writePackageDocuments(folder: string): Promise<Map<string,
 /** Returns the package's archive from the cache, or from the registry that npm is configured to use. */
 async function fetchPackage({ package: spec, integrity }: PublishedPackage): Promise<string> {
   const archive = join(cache, `${spec.replaceAll('/', '+')}.tgz`);
-  if (existsSync(archive) && integrityOf(archive) === integrity) return archive;
+  if (existsSync(archive) && hashFile(archive) === integrity) return archive;
   const folder = temporaryFolder();
   const words = ['pack', spec, '--json', '--pack-destination', folder];
   const { stdout } = await run('npm', words, { cwd: root, maxBuffer: 2 ** 26 });
   const [{ filename }] = JSON.parse(stdout);
   const fetched = join(folder, filename.replace(/^@/, '').replaceAll('/', '-'));
-  if (integrityOf(fetched) !== integrity) throw new Error(`${spec} is not the archive that was evaluated.`);
+  if (hashFile(fetched) !== integrity) throw new Error(`${spec} is not the archive that was evaluated.`);
   // Concurrent runs can fetch the same package, so each writes its own file and then renames it.
   const complete = `${archive}.${process.pid}`;
   writeFileSync(complete, readFileSync(fetched));
@@ -62,12 +62,12 @@ async function fetchPackage({ package: spec, integrity }: PublishedPackage): Pro
   return archive;
 }
 
-function integrityOf(file: string): string {
+function hashFile(file: string): string {
   return `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`;
 }
 
 /** Names the document after its package, because many are called README. */
-function fileOf(packageName: string, path: string): string {
+function chooseFileName(packageName: string, path: string): string {
   const name = basename(path);
   const tool = packageName.slice(packageName.lastIndexOf('/') + 1);
   return name.startsWith(tool) ? name : `${tool}-${name}`;

@@ -35,7 +35,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   };
   const { SKEIN_BENCH_FOLDER: folder } = process.env;
   const url = await createDatabase({ SKEIN_TEST_POSTGRES_URL: '', ...(folder && { TMPDIR: folder }) });
-  const postmaster = childrenOf(databaseProcesses[0]!.pid!).find(({ name }) => name === 'postgres');
+  const postmaster = listChildren(databaseProcesses[0]!.pid!).find(({ name }) => name === 'postgres');
   if (postmaster === undefined) throw new Error('The PostgreSQL server process was not found.');
   let first: string | undefined = url;
   return {
@@ -93,7 +93,7 @@ interface ProcessStat {
 function cpuSecondsWithChildren(postmaster: number): number {
   for (;;) {
     const before = readStat(postmaster);
-    const living = childrenOf(postmaster).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
+    const living = listChildren(postmaster).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
     const after = readStat(postmaster);
     if (before === undefined || after === undefined) return Number.NaN;
     if (before.endedCpuSeconds === after.endedCpuSeconds)
@@ -101,7 +101,7 @@ function cpuSecondsWithChildren(postmaster: number): number {
   }
 }
 
-function childrenOf(pid: number): ProcessStat[] {
+function listChildren(pid: number): ProcessStat[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map((name) => readStat(Number(name)))

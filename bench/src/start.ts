@@ -56,7 +56,8 @@ export async function measureStart({ settings }: Plan): Promise<void> {
     ],
   );
   const rows = [];
-  for (const [name, use] of loadedOnUse) rows.push([name, ...(await costOf(name, settings.rounds)), use]);
+  for (const [name, use] of loadedOnUse)
+    rows.push([name, ...(await measureImport(name, settings.rounds)), use]);
   printTable('Loaded on first use', ['package', 'CPU ms', 'MiB', 'loaded with'], rows);
   removeFolder(folder);
 }
@@ -82,7 +83,7 @@ const { user, system } = process.cpuUsage(before[0]);
 console.log(JSON.stringify([(user + system) / 1000, (process.memoryUsage().rss - before[1]) / 2 ** 20]));`;
 
 /** Imports a package in a new process, with a compile cache as the service has one. */
-async function costOf(name: string, rounds: number): Promise<string[]> {
+async function measureImport(name: string, rounds: number): Promise<string[]> {
   const figures: [number, number][] = [];
   const env = { ...process.env, NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/skein') };
   for (let round = 0; round <= rounds; round += 1) {

@@ -21,15 +21,15 @@ describe('npm test', () => {
   });
 
   it('starts one process for each folder, by default and for a folder that is named', () => {
-    const entriesOf = (...patterns: string[]) => {
+    const listEntries = (...patterns: string[]) => {
       const folder = temporaryFolder();
       return findEntries(patterns, folder).map((entry) => relative(folder, entry));
     };
     assert.deepEqual(
-      entriesOf(),
+      listEntries(),
       [...findTestFolders().keys()].map((folder) => `${folder}.mjs`),
     );
-    assert.deepEqual(entriesOf('tests/src/browser/'), [
+    assert.deepEqual(listEntries('tests/src/browser/'), [
       'tests/src/browser.mjs',
       'tests/src/browser/looks.mjs',
     ]);

@@ -69,8 +69,8 @@ function findRemoval(line: string, from: number, to: number): { from: number; to
   const isEnclosed = line[from - 1] === '(' && line[to] === ')';
   const before = line.slice(0, isEnclosed ? from - 1 : from).trimEnd();
   const after = line.slice(isEnclosed ? to + 1 : to);
-  const kept = before === '' ? after.trimStart() : after;
-  return { from: before.length, to: line.length - kept.length };
+  const rest = before === '' ? after.trimStart() : after;
+  return { from: before.length, to: line.length - rest.length };
 }
 
 const leadsOn = words(`to in of by from per via under with see as both on at for than cf also and or nor read

@@ -31,8 +31,8 @@ export function revise(pieces: readonly CheckedPiece[], evidence: readonly Evide
       passages.map((number) => number - 1).filter((passage) => isWord || (isRow && own.includes(passage)));
     const wording = replaceCitations(draft, citations, (citation) => {
       const names = [...new Set(selectPassages(citation).map(formatSource))];
-      const kept = names.join(names.every((name) => name.startsWith('[')) ? '' : ' and ');
-      return citation.isWord || kept === '' ? kept : ` ${kept}`;
+      const citedNames = names.join(names.every((name) => name.startsWith('[')) ? '' : ' and ');
+      return citation.isWord || citedNames === '' ? citedNames : ` ${citedNames}`;
     });
     const shown = new Set(citations.flatMap(selectPassages).map(findNumber));
     const sources = [...new Set(own.map(findNumber))].sort((a, b) => a - b);

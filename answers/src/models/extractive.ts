@@ -46,9 +46,9 @@ export function extractiveModel(store: PassageStore): Model {
       const isAnswered = answers.some(({ level }) => level === 'answer');
       if (!isAnswered && !asksNothing(prompt)) yield { type: 'unanswered' };
       // Outlines take milliseconds to load: the closest passages to a question in English are shown without a note.
-      const asked = isAnswered ? undefined : detectLanguage(prompt);
-      const mayDiffer = asked !== undefined && !(isFound && asked === 'English');
-      const note = mayDiffer ? languageNote(asked, await outlines()) : '';
+      const language = isAnswered ? undefined : detectLanguage(prompt);
+      const mayDiffer = language !== undefined && !(isFound && language === 'English');
+      const note = mayDiffer ? languageNote(language, await outlines()) : '';
       const declined = searched === 0 ? noDocuments : `I did not find an answer in the documents.${note}`;
       if (isFound && note === '') yield* quoted(answers, isAnswered);
       else yield { type: 'text', text: declined };
@@ -70,9 +70,10 @@ function* quoted(answers: readonly Answer[], isAnswered: boolean): Generator<Rep
   const paragraphs = isAnswered ? [] : [`${noDirectAnswer}${why} The closest passages are:`];
   for (const part of parts) {
     const shown = part.quotes.filter((quote) => quotes.includes(quote));
-    const asked = `“${shortened(part.question.text, questionLengthMax)}”`;
-    const near = `I did not find a direct answer to ${asked}. The closest passage is:`;
-    if (isOpen(part)) paragraphs.push(shown.length > 0 ? near : `I did not find an answer to ${asked}.`);
+    const quotedQuestion = `“${shortened(part.question.text, questionLengthMax)}”`;
+    const near = `I did not find a direct answer to ${quotedQuestion}. The closest passage is:`;
+    if (isOpen(part))
+      paragraphs.push(shown.length > 0 ? near : `I did not find an answer to ${quotedQuestion}.`);
     for (const quote of shown) {
       const mark = 1 + sources.findIndex(({ id }) => id === quote.passage.documentId);
       paragraphs.push(render(quote, mark));

@@ -29,13 +29,13 @@ export async function searchPassages(
   context = '',
 ) {
   const index = new TermIndex((terms) => store.findPassages(organizationId, accountId, terms, holdersMax));
-  const asked = extractConcepts(question, context);
-  await index.lookUp(asked.flatMap(({ term }) => listWordings(term)));
-  const concepts = await weighed(asked, index);
-  await index.lookUpTogether(asked.map(({ term }) => term));
+  const questionConcepts = extractConcepts(question, context);
+  await index.lookUp(questionConcepts.flatMap(({ term }) => listWordings(term)));
+  const concepts = await weighed(questionConcepts, index);
+  await index.lookUpTogether(questionConcepts.map(({ term }) => term));
   const read = await store.readPassages(organizationId, accountId, nominate(concepts, index));
   // 'Tell me more' does not repeat what the previous question asked for, such as a price.
-  const asksForSame = asked.some(({ isContext }) => !isContext);
+  const asksForSame = questionConcepts.some(({ isContext }) => !isContext);
   const countExpected = expectedBy(question) ?? (asksForSame ? expectedBy(context) : undefined);
   const ranked = rankPassages(concepts, read, limit, countExpected);
   const passages = ranked.map(({ passage }) => passage);

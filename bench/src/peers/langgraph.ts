@@ -92,14 +92,14 @@ async function copyThreads(file: string, threads: number): Promise<{ file: strin
       written.json.threads[id] = { ...pattern, thread_id: id, created_at: at, updated_at: at, metadata };
       if (number % idsEvery === 0) kept.push(id);
     }
-    written.meta = metaOf(written);
+    written.meta = buildMeta(written);
     return { file: JSON.stringify(written), kept };
   }
   throw new Error('The LangGraph server wrote no thread to its file.');
 }
 
 /** Superjson's notes about types: those of the assistants as they were written, and the dates of the copied threads. */
-function metaOf({ json: data, meta }: any): unknown {
+function buildMeta({ json: data, meta }: any): unknown {
   const ofAssistants = (notes: object = {}) =>
     Object.fromEntries(Object.entries(notes).filter(([path]) => path.startsWith('assistant')));
   const dates = Object.keys(data.threads).flatMap((id) => [

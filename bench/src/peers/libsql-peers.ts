@@ -89,7 +89,7 @@ const voltagent: LibsqlPeer = {
 
 export const libsqlPeers = [voltagent, mastra];
 
-export function contenderOf(peer: LibsqlPeer, installed: string): Contender {
+export function toContender(peer: LibsqlPeer, installed: string): Contender {
   return {
     name: peer.name,
     repliesAsked: peer.repliesAsked,

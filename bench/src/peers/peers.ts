@@ -10,7 +10,7 @@ import type { Contender, RunningService, SeededContender } from './contender.ts'
 import { install } from './install.ts';
 import { type Survival, surviveKill } from './kill.ts';
 import { langgraph } from './langgraph.ts';
-import { contenderOf, libsqlPeers } from './libsql-peers.ts';
+import { libsqlPeers, toContender } from './libsql-peers.ts';
 import { idleMebibytes, measureReplies } from './replies.ts';
 import { skein, skeinWithoutReplies } from './skein.ts';
 
@@ -94,7 +94,7 @@ async function installAll(failures: Failures): Promise<Contender[]> {
   });
   for (const peer of libsqlPeers) {
     await failures.attempt(`Installing ${peer.name}`, async () => {
-      contenders.push(contenderOf(peer, await install(peer.peer)));
+      contenders.push(toContender(peer, await install(peer.peer)));
     });
   }
   return contenders;
@@ -139,7 +139,7 @@ async function measureOperations(
         ? await startBareServer(running[0].service, running[0].seeded.get[0]!)
         : undefined;
     const requests = await Promise.all(
-      running.map(({ seeded, service }) => requestsOf(operation, seeded, service, middle)),
+      running.map(({ seeded, service }) => prepareRequests(operation, seeded, service, middle)),
     );
     for (let round = 0; round <= rounds; round += 1) {
       for (const [index, { contender, service }] of running.entries())
@@ -171,18 +171,18 @@ async function measureOperations(
 }
 
 /** The depth of a deep page: not beyond the window of 10,000 threads that Skein's listings have. */
-function depthOf(threads: number): number {
+function chooseDepth(threads: number): number {
   return Math.min(9_000, Math.floor(threads * 0.45));
 }
 
-async function requestsOf(
+async function prepareRequests(
   operation: Operation,
   seeded: SeededContender,
   service: Target,
   threads: number,
 ): Promise<readonly Request[]> {
   if (operation === 'list') return seeded.list(service, 0);
-  if (operation === 'deep list') return seeded.list(service, depthOf(threads));
+  if (operation === 'deep list') return seeded.list(service, chooseDepth(threads));
   return seeded[operation];
 }
 
@@ -209,7 +209,7 @@ async function measureGrowth(
           for (let round = 0; round <= rounds; round += 1) {
             const results: LoadResult[] = [];
             for (const { seeded, service, threads } of sides) {
-              const requests = await requestsOf(operation, seeded, service, threads);
+              const requests = await prepareRequests(operation, seeded, service, threads);
               results.push(await load(service, requests, { connections, seconds: seconds / 2 }));
             }
             if (round > 0) ratios.push(results[0]!.requestsPerSecond / results[1]!.requestsPerSecond);

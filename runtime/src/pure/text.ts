@@ -8,8 +8,8 @@ export function cutText(text: string, lengthMax: number): string {
   // Read only the beginning, because the text can be megabytes long.
   const letters = [...text.slice(0, 2 * (lengthMax + 1))];
   if (letters.length <= lengthMax) return text;
-  const kept = letters.slice(0, lengthMax - 1).join('');
-  return `${kept.trimEnd()}…`;
+  const beginning = letters.slice(0, lengthMax - 1).join('');
+  return `${beginning.trimEnd()}…`;
 }
 
 /** Created on first use: the first use of `Intl` takes 19 ms, which would delay the start. */

@@ -124,10 +124,10 @@ function checkBaseUrl({ baseUrl, tls }: Config): string {
 /** The retention settings and how much is due. A running service removes it within minutes. */
 async function checkRetention(retention: Retention): Promise<string> {
   const rules = await retention.survey();
-  const kept = rules.map(({ kind, days, due }) => {
+  const descriptions = rules.map(({ kind, days, due }) => {
     const name = kind.replaceAll('_', ' ');
     if (days === undefined) return `${name} kept forever`;
     return `${name} ${days === 0 ? 'once expired' : `after ${days} d`} (${due} due)`;
   });
-  return kept.join(', ');
+  return descriptions.join(', ');
 }

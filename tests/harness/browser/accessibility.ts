@@ -85,11 +85,11 @@ async function checkContrast(
       getComputedStyle(element);
     const style = [backgroundColor, backgroundImage, opacity, filter, mixBlendMode].join();
     if (style === none) return [];
-    return { element, style: `${style},${zIndex},${visibility}`, ...placeOf(element) };
+    return { element, style: `${style},${zIndex},${visibility}`, ...measurePlace(element) };
   });
-  const styleOf = (element: any): string => {
+  const readStyle = (element: any): string => {
     const { color, fontSize, fontWeight, textShadow } = getComputedStyle(element);
-    const { left, right, top, bottom } = placeOf(element);
+    const { left, right, top, bottom } = measurePlace(element);
     const [x, y] = [(left + right) / 2, (top + bottom) / 2];
     const around = layers.flatMap((layer) => {
       if (layer.element.contains(element)) return `in ${layer.style}`;
@@ -98,7 +98,7 @@ async function checkContrast(
     });
     return [color, fontSize, fontWeight, textShadow, ...around].join('|');
   };
-  function placeOf(element: any): { left: number; right: number; top: number; bottom: number } {
+  function measurePlace(element: any): { left: number; right: number; top: number; bottom: number } {
     const { left, right, top, bottom } = element.getBoundingClientRect();
     return { left, right, top, bottom };
   }
@@ -108,7 +108,7 @@ async function checkContrast(
   while (texts.nextNode()) {
     if (texts.currentNode.data.trim() !== '') elements.add(texts.currentNode.parentElement);
   }
-  const styles = new Map([...elements].map((element) => [element, styleOf(element)]));
+  const styles = new Map([...elements].map((element) => [element, readStyle(element)]));
   const passed = new Set(passedBefore);
   const include = [...elements].filter((element) => !passed.has(styles.get(element)!));
   if (include.length === 0) return { violations: [], passed: [] };

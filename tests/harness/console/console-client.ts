@@ -91,7 +91,7 @@ export class ConsoleClient {
 
   /** `link` is the one that `skein member add` and the Members page show. */
   acceptInvitation(link: string, password: string): Promise<ConsoleResponse> {
-    return this.post('/invitation/accept', { token: tokenOf(link), password });
+    return this.post('/invitation/accept', { token: parseToken(link), password });
   }
 
   /** The path of an organization's resource, below `/console`. Defaults to the person's first organization. */
@@ -118,7 +118,7 @@ export class ConsoleClient {
 export const testPassword = 'violin sky harbour';
 
 /** The token in an invitation link. */
-export function tokenOf(link: string): string {
+export function parseToken(link: string): string {
   return new URL(link).hash.slice(1);
 }
 

@@ -39,6 +39,6 @@ export async function walk(visitor: Visitor, query: Record<string, string>): Pro
   return threads;
 }
 
-export function titlesOf(body: any): string[] {
+export function listTitles(body: any): string[] {
   return body.threads.map(({ title }: any) => title);
 }

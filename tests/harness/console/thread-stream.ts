@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { headersOf, openStream } from '../http/request.ts';
+import { openStream, readHeaders } from '../http/request.ts';
 import { waitMsMax } from '../service/eventually.ts';
 import { ConsoleClient } from './console-client.ts';
 
@@ -25,7 +25,7 @@ export class ThreadStream {
   #ended = false;
 
   private constructor(response: IncomingMessage, controller: AbortController) {
-    this.headers = headersOf(response);
+    this.headers = readHeaders(response);
     this.#controller = controller;
     this.#reading = this.#read(response).catch((error: NodeJS.ErrnoException) => {
       // The stream is cut off if the service is killed or the test closes it.
@@ -94,14 +94,14 @@ export class ThreadStream {
   }
 
   #take(lines: readonly string[]): void {
-    const fieldOf = (field: string) =>
+    const readField = (field: string) =>
       lines.find((line) => line.startsWith(`${field}: `))?.slice(field.length + 2);
-    const retry = fieldOf('retry');
+    const retry = readField('retry');
     if (retry !== undefined) this.retryMs = Number(retry);
-    const event = fieldOf('event');
+    const event = readField('event');
     if (event === 'beat') this.beats += 1;
     if (event === undefined || event === 'beat') return;
-    const data = JSON.parse(fieldOf('data') ?? 'null');
+    const data = JSON.parse(readField('data') ?? 'null');
     this.events.push({ event, data });
     if (event === 'view') this.view = data;
     if (event === 'progress') this.#progress(data);

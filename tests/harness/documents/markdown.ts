@@ -5,7 +5,7 @@ export interface Block {
 }
 
 /** The fenced blocks of a text, in order. */
-export function blocksOf(markdown: string): Block[] {
+export function parseBlocks(markdown: string): Block[] {
   return [...markdown.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language, text]) => ({
     language: language as string,
     text: text as string,
@@ -13,7 +13,7 @@ export function blocksOf(markdown: string): Block[] {
 }
 
 /** The text under a heading, up to the next one of the same or a higher level. */
-export function sectionOf(markdown: string, heading: string): string {
+export function findSection(markdown: string, heading: string): string {
   const level = /^#+/.exec(heading)?.[0].length ?? 0;
   // A comment in a shell block looks like a heading, so only text outside of blocks counts.
   const lines = markdown.split('\n');

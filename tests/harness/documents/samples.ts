@@ -21,15 +21,15 @@ const run = ['sh', 'ts'];
 
 /** Samples that are not run, with the reason. */
 export const exempt: readonly { page: string; text: string; because: string }[] = [
-  ...commandsOf(
+  ...parseCommands(
     'docs/virtual-machine.md',
     'it needs root and systemd: package.test.ts installs the package, and deploy.test.ts checks the unit',
   ),
-  ...commandsOf(
+  ...parseCommands(
     'docs/containers.md',
     'it needs a container engine or a cluster: npm run image:test runs the image',
   ),
-  ...commandsOf('docs/tour.md', 'readme.test.ts runs them'),
+  ...parseCommands('docs/tour.md', 'readme.test.ts runs them'),
   {
     page: 'docs/getting-started.md',
     text: 'npm ci && npm start',
@@ -55,7 +55,7 @@ export const exempt: readonly { page: string; text: string; because: string }[] 
 /** Every page under `docs` that contains a block. */
 export const pages: readonly PageOfSamples[] = globSync('docs/**/*.md', { cwd: root })
   .sort()
-  .map((page) => ({ page, samples: samplesOf(readFileSync(join(root, page), 'utf8')) }))
+  .map((page) => ({ page, samples: parseSamples(readFileSync(join(root, page), 'utf8')) }))
   .filter(({ samples }) => samples.length > 0);
 
 /** The blocks of a language to run, by page. */
@@ -73,7 +73,7 @@ function isExempt(page: string, { text }: Sample): boolean {
 }
 
 /** Includes blocks inside lists, which are indented. */
-export function samplesOf(markdown: string): Sample[] {
+export function parseSamples(markdown: string): Sample[] {
   const blocks = [...markdown.matchAll(/^( *)```(\w+)\n([\s\S]*?)^\1```$/gm)].map((found) => ({
     language: found[2] as string,
     text: (found[3] as string).replaceAll(new RegExp(`^${found[1]}`, 'gm'), ''),
@@ -92,12 +92,12 @@ export function samplesOf(markdown: string): Sample[] {
 }
 
 /** All commands of a page, which has to be exempted as a whole. */
-function commandsOf(page: string, because: string): { page: string; text: string; because: string }[] {
-  return samplesOf(readFileSync(join(root, page), 'utf8'))
+function parseCommands(page: string, because: string): { page: string; text: string; because: string }[] {
+  return parseSamples(readFileSync(join(root, page), 'utf8'))
     .filter(({ language }) => language === 'sh')
     .map(({ text }) => ({ page, text, because }));
 }
 
 function readSample(page: string): string {
-  return samplesOf(readFileSync(join(root, page), 'utf8'))[0]?.text ?? '';
+  return parseSamples(readFileSync(join(root, page), 'utf8'))[0]?.text ?? '';
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { answersIn, assertEnvelope, RawConnection } from '../http/raw-http.ts';
-import { scriptOf } from './fuzz-scripts.ts';
+import { buildScript } from './fuzz-scripts.ts';
 
 export interface FuzzTarget {
   readonly name: string;
@@ -52,7 +52,7 @@ export async function fuzzTarget(
 }
 
 async function runScript(target: FuzzTarget, seed: number, index: number): Promise<number[]> {
-  const { pieces, ending } = scriptOf(index, seed, target);
+  const { pieces, ending } = buildScript(index, seed, target);
   const connection = await RawConnection.open(target);
   try {
     for (const piece of pieces) {
@@ -89,7 +89,7 @@ function isTls({ baseUrl }: FuzzTarget): boolean {
 }
 
 function describe(target: FuzzTarget, seed: number, index: number, error: unknown): string {
-  const { kind, pieces, ending } = scriptOf(index, seed, target);
+  const { kind, pieces, ending } = buildScript(index, seed, target);
   const bytes = JSON.stringify(Buffer.concat(pieces).toString('latin1').slice(0, 1500));
   return `${(error as Error).message}\n  ${kind}, ${pieces.length} pieces, then ${ending}: ${bytes}`;
 }

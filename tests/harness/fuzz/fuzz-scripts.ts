@@ -10,7 +10,7 @@ export interface Script {
 }
 
 /** Script number `index` of a run. The first scripts cut a pair of requests at every byte and end in each way. */
-export function scriptOf(
+export function buildScript(
   index: number,
   seed: number,
   { key, callsMax }: { readonly key: string; readonly callsMax: number },

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { metricsUrlOf } from '../http/scrape.ts';
+import { readMetricsUrl } from '../http/scrape.ts';
 import { root, type Service } from '../service/service.ts';
 import { startWithoutDemo } from '../service/shared-service.ts';
 import { hire } from '../world/tenants.ts';
@@ -25,10 +25,10 @@ export class FuzzWorld {
       startWithoutDemo(environment),
       startWithoutDemo({ ...environment, ...tls }),
     ]);
-    const keyOf = async (service: Service): Promise<string> =>
+    const hireKey = async (service: Service): Promise<string> =>
       (await hire(service, 'First', 'ada@first.example')).key;
-    const [key, secureKey] = await Promise.all([keyOf(plain), keyOf(secure)]);
-    const metricsUrl = metricsUrlOf(plain) as string;
+    const [key, secureKey] = await Promise.all([hireKey(plain), hireKey(secure)]);
+    const metricsUrl = readMetricsUrl(plain) as string;
     return new FuzzWorld(
       [plain, secure],
       [

@@ -42,7 +42,7 @@ export function checkResponse(method: string, path: string, { status, headers, b
     assertMatches('#/components/schemas/Failure', body);
     assert.equal(body.error.trace_id, headers.get('x-request-id'), 'the trace ID is the request id');
   }
-  const template = templateOf(path);
+  const template = findTemplate(path);
   const operation = template === undefined ? undefined : document.paths[template]?.[method.toLowerCase()];
   if (operation === undefined) return;
   const announced = operation.responses[status];
@@ -64,7 +64,7 @@ export function checkResponse(method: string, path: string, { status, headers, b
   );
 }
 
-function templateOf(path: string): string | undefined {
+function findTemplate(path: string): string | undefined {
   const pathname = path.split('?')[0];
   if (pathname === '/threads') return '/api/v1/threads';
   return /^\/threads\/[^/]+$/.test(pathname as string) ? '/api/v1/threads/{id}' : undefined;

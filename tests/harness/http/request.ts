@@ -34,7 +34,7 @@ export function request(
         text += part;
       });
       response.on('end', () =>
-        resolve({ status: response.statusCode as number, headers: headersOf(response), text }),
+        resolve({ status: response.statusCode as number, headers: readHeaders(response), text }),
       );
       response.on('error', fail);
     })
@@ -54,7 +54,7 @@ export function openStream(
   });
 }
 
-export function headersOf({ rawHeaders }: IncomingMessage): Headers {
+export function readHeaders({ rawHeaders }: IncomingMessage): Headers {
   const headers = new Headers();
   for (let place = 0; place < rawHeaders.length; place += 2) {
     headers.append(rawHeaders[place] as string, rawHeaders[place + 1] as string);

@@ -59,14 +59,14 @@ export class Scrape {
 }
 
 /** The metrics address in the service's `ready` line; undefined if metrics are off. */
-export function metricsUrlOf({ output }: Pick<Service, 'output'>): string | undefined {
+export function readMetricsUrl({ output }: Pick<Service, 'output'>): string | undefined {
   const ready = output.find((line) => line.includes('"msg":"ready"'));
   assert.ok(ready);
   return JSON.parse(ready).metrics;
 }
 
 export async function scrape(service: Pick<Service, 'output'>): Promise<Scrape> {
-  const url = metricsUrlOf(service);
+  const url = readMetricsUrl(service);
   assert.ok(url, 'metrics are served');
   const response = await fetch(url);
   assert.equal(response.status, 200);

@@ -64,7 +64,7 @@ async function createLargeThread({ noisy: { api, admin, organizationId } }: Neig
   return id;
 }
 
-const statusOf = ({ status }: { status: number }) => String(status);
+const formatStatus = ({ status }: { status: number }) => String(status);
 
 export const requestNoises: readonly Noise[] = [
   {
@@ -84,7 +84,7 @@ export const requestNoises: readonly Noise[] = [
     async make(world, size) {
       const threadId = await largeThread(world);
       const { api } = world.noisy;
-      return (await sendMany(size === 'full' ? 200 : 32, 16, () => api.get(threadId))).map(statusOf);
+      return (await sendMany(size === 'full' ? 200 : 32, 16, () => api.get(threadId))).map(formatStatus);
     },
   },
   {
@@ -96,7 +96,7 @@ export const requestNoises: readonly Noise[] = [
       const path = admin.at('/threads', organizationId);
       return (
         await sendMany(size === 'full' ? 1_500 : 200, 16, () => admin.post(path, { prompt: 'Hello' }))
-      ).map(statusOf);
+      ).map(formatStatus);
     },
   },
   {
@@ -165,7 +165,7 @@ export const requestNoises: readonly Noise[] = [
       const owner = new ConsoleClient(service.baseUrl);
       owner.cookies.set('skein-device', quiet.admin.cookies.get('skein-device')!);
       const { status } = await owner.signIn(quiet.email, testPassword);
-      return [...guesses.map(statusOf), `${status} for the account's owner`];
+      return [...guesses.map(formatStatus), `${status} for the account's owner`];
     },
   },
   {
@@ -186,7 +186,7 @@ export const requestNoises: readonly Noise[] = [
     isAboutStore: true,
     async make({ service, noisy }, size) {
       await service.skein('org', 'set', noisy.organizationId, '--quota', '1');
-      return (await sendMany(size === 'full' ? 20_000 : 300, 16, () => noisy.api.list())).map(statusOf);
+      return (await sendMany(size === 'full' ? 20_000 : 300, 16, () => noisy.api.list())).map(formatStatus);
     },
   },
 ];

@@ -22,7 +22,7 @@ export class DatabaseProxy {
   }
 
   /** The URL of the same database through the proxy. */
-  urlOf(databaseUrl: string): string {
+  rewriteUrl(databaseUrl: string): string {
     const url = new URL(databaseUrl);
     url.port = String((this.#server.address() as AddressInfo).port);
     return url.href;

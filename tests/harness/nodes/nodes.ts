@@ -90,6 +90,6 @@ export async function isReady({ baseUrl }: Service): Promise<boolean> {
 }
 
 /** The lines of a node's log that report an internal error. */
-export function faultsOf({ output }: Service): string[] {
+export function listFaults({ output }: Service): string[] {
   return output.filter((line) => /"level":(?:50|60)/.test(line));
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { crashesOf } from '../replies/crashes.ts';
+import { listCrashes } from '../replies/crashes.ts';
 import { Ledger } from '../replies/ledger.ts';
 import { Observations } from '../replies/observations.ts';
 import { eventually } from '../service/eventually.ts';
@@ -70,7 +70,7 @@ export class OutageLoad {
     const seen = new Observations();
     await seen.untilAllEnded(first!, this.ledger.asked);
     assert.deepEqual(seen.statuses(), ['completed']);
-    assert.deepEqual(this.#services.flatMap(crashesOf), [], 'no outage counts as a crash');
+    assert.deepEqual(this.#services.flatMap(listCrashes), [], 'no outage counts as a crash');
     await seen.lookAt(second!, this.ledger.asked);
     assert.ok(this.ledger.slowestMs < answeredWithinMs, `a request took ${this.ledger.slowestMs} ms`);
     assert.ok(this.ledger.cutOff === 0 && this.ledger.deletions > 0);

@@ -119,14 +119,14 @@ export function assertIssued(answer: TokenResponse, what = ''): string {
   return access_token;
 }
 
-const statusOf = {
+const statuses = {
   invalid_request: 400,
   invalid_client: 401,
   unauthorized_client: 400,
   unsupported_grant_type: 400,
   temporarily_unavailable: 429,
 } as const;
-export type OAuthErrorName = keyof typeof statusOf;
+export type OAuthErrorName = keyof typeof statuses;
 
 /** Fails unless the response is this error in the form of RFC 6749 §5.2 and contains none of `secrets`. */
 export function assertRefused(
@@ -137,7 +137,7 @@ export function assertRefused(
 ): void {
   const found = `${what}: ${answer.status} ${answer.text}`;
   assert.equal(answer.json?.error, error, found);
-  assert.equal(answer.status, statusOf[error], found);
+  assert.equal(answer.status, statuses[error], found);
   assertForm(answer);
   assert.deepEqual(Object.keys(answer.json), ['error', 'error_description'], found);
   // §5.2: no quotation marks, no backslash, nothing beyond ASCII.

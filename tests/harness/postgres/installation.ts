@@ -43,7 +43,7 @@ function locate(): Installation {
   const temporaryRoot = 'uid' in runner ? reachableByOthers([tmpdir(), '/tmp', '/var/tmp']) : tmpdir();
   const packaged = packagedFolder();
   const inPlace = join(packaged, 'native');
-  if (linkLibraries(packaged) && failureOf(inPlace, runner) === undefined) {
+  if (linkLibraries(packaged) && findFailure(inPlace, runner) === undefined) {
     return { bin: join(inPlace, 'bin'), runner, temporaryRoot };
   }
   const copy = copyOnce(packaged, temporaryRoot, runner);
@@ -99,7 +99,7 @@ function linkLibraries(packageFolder: string, into = packageFolder): boolean {
 }
 
 /** Why the runner cannot use this copy. For example, it may be in a folder that only root can read. */
-function failureOf(native: string, runner: Runner): string | undefined {
+function findFailure(native: string, runner: Runner): string | undefined {
   for (const program of ['initdb', 'postgres']) {
     const options = { ...runner, cwd: '/', env: programEnvironment, encoding: 'utf8' } as const;
     const { status, error, stderr } = spawnSync(join(native, 'bin', program), ['--version'], options);
@@ -113,12 +113,12 @@ function copyOnce(packaged: string, temporaryRoot: string, runner: Runner): stri
   const { version } = JSON.parse(readFileSync(join(packaged, 'package.json'), 'utf8'));
   const shared = join(temporaryRoot, `skein-postgres-${version}-${process.getuid?.()}`);
   if (isOurs(shared)) {
-    if (failureOf(join(shared, 'native'), runner) === undefined) return join(shared, 'native');
+    if (findFailure(join(shared, 'native'), runner) === undefined) return join(shared, 'native');
     // Some machines clear old files out of the temporary folder, so replace the incomplete copy.
     rmSync(shared, { recursive: true, force: true });
   }
-  const made = copyOf(packaged, temporaryRoot);
-  const failure = failureOf(join(made, 'native'), runner);
+  const made = copyPackage(packaged, temporaryRoot);
+  const failure = findFailure(join(made, 'native'), runner);
   if (failure !== undefined) {
     rmSync(made, { recursive: true });
     throw new Error(`The PostgreSQL for the tests cannot be used: ${failure}`);
@@ -135,7 +135,7 @@ function isOurs(folder: string): boolean {
   return true;
 }
 
-function copyOf(packaged: string, temporaryRoot: string): string {
+function copyPackage(packaged: string, temporaryRoot: string): string {
   const made = mkdtempSync(join(temporaryRoot, 'skein-postgres-copy-'));
   cpSync(join(packaged, 'native'), join(made, 'native'), {
     recursive: true,

@@ -99,7 +99,7 @@ describe('a command with a server', () => {
     return startProgram('run.ts', [process.execPath, '-e', script], { SKEIN_TEST_POSTGRES_URL: serverUrl });
   }
 
-  async function folderOf(url: string): Promise<string> {
+  async function findFolder(url: string): Promise<string> {
     const [row] = await query(url, 'SHOW data_directory');
     assert.ok(existsSync(row.data_directory));
     return dirname(row.data_directory);
@@ -118,7 +118,7 @@ describe('a command with a server', () => {
     const [asked, killed] = [startCommand(), startCommand()];
     const [askedUrl, killedUrl] = await Promise.all([firstLine(asked), firstLine(killed)]);
     assert.equal(new Set([askedUrl, killedUrl, server.url]).size, 3);
-    const [askedFolder, killedFolder] = await Promise.all([folderOf(askedUrl), folderOf(killedUrl)]);
+    const [askedFolder, killedFolder] = await Promise.all([findFolder(askedUrl), findFolder(killedUrl)]);
 
     const exited = once(asked, 'exit');
     asked.kill('SIGTERM');

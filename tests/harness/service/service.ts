@@ -145,7 +145,7 @@ export class Service {
     this.store = store;
     this.output = output;
     this.#process = child;
-    this.#exited = exitOf(child);
+    this.#exited = awaitExit(child);
     void this.#exited.then((outcome) => {
       if (typeof outcome === 'number' && outcome > 0 && !this.#mayFail)
         console.error(`skein serve ended with ${outcome}:`, output.slice(-10));
@@ -187,7 +187,7 @@ export class Service {
     const baseUrl = await ready;
     // A test that fails before it stops the service must not wait for it forever: see `killAtExit`.
     keepWaitingFor(child, false);
-    return new Service(folder, baseUrl, storeOf(environment), output, child);
+    return new Service(folder, baseUrl, selectStore(environment), output, child);
   }
 
   get pid(): number {
@@ -218,7 +218,7 @@ export class Service {
   }
 }
 
-function storeOf({ SKEIN_DATABASE_URL: url }: Environment): Environment {
+function selectStore({ SKEIN_DATABASE_URL: url }: Environment): Environment {
   return url === undefined ? {} : { SKEIN_DATABASE_URL: url };
 }
 
@@ -229,7 +229,7 @@ function keepWaitingFor(child: ChildProcess, wait: boolean): void {
   for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as Socket | null)?.[way]();
 }
 
-function exitOf(child: ChildProcess): Promise<number | NodeJS.Signals> {
+function awaitExit(child: ChildProcess): Promise<number | NodeJS.Signals> {
   return new Promise((resolveExit) => {
     child.once('exit', (code, signal) => resolveExit(code ?? (signal as NodeJS.Signals)));
   });

@@ -5,11 +5,11 @@ import { describeOnEachEngine, partFor } from '../../harness/world/engines.ts';
 import {
   type Cell,
   type CredentialName,
-  cellsOf,
   credentialNames,
   credentials,
   expectedOutcome,
-  nameOf,
+  formatTarget,
+  listCells,
   type Standing,
   standings,
 } from './access-rules.ts';
@@ -28,7 +28,7 @@ describeOnEachEngine('The access matrix', (engine) => {
   let checkedCells = 0;
   /** On PostgreSQL every fifth cell, a different fifth for each credential, so that each operation and kind of thread occurs. */
   const cellsToCheck = (credential: CredentialName, standing: Standing): readonly Cell[] =>
-    partFor(engine, cellsOf(credential, standing), 5, credentialNames.indexOf(credential));
+    partFor(engine, listCells(credential, standing), 5, credentialNames.indexOf(credential));
 
   before(async () => {
     world = await AccessWorld.make(await engine.sharedStore());
@@ -37,7 +37,7 @@ describeOnEachEngine('The access matrix', (engine) => {
   describe('A thread that the caller may not read', () => {
     for (const credential of live()) {
       it(`gets the same response as a missing thread when the credential is: ${credential}`, async () => {
-        const api = world.apiOf(credential);
+        const api = world.createApi(credential);
         const answers = async (id: string): Promise<string[]> => {
           const shown: string[] = [];
           for (const headers of conditions) {
@@ -49,13 +49,13 @@ describeOnEachEngine('The access matrix', (engine) => {
           return shown;
         };
         const ofMissing = await answers(world.missingId);
-        const hidden = cellsOf(credential, 'with the API').filter(
+        const hidden = listCells(credential, 'with the API').filter(
           (cell) => cell.operation === 'get' && expectedOutcome(cell).status === 404,
         );
         // Deleted, foreign and unreadable threads for this principal: at least 13, plus 2 ids without a thread.
         assert.ok(hidden.length >= 15, `${hidden.length} are hidden`);
-        await eachOf(hidden, async (cell) =>
-          assert.deepEqual(await answers(world.idOf(cell)), ofMissing, show(cell)),
+        await checkEach(hidden, async (cell) =>
+          assert.deepEqual(await answers(world.findId(cell)), ofMissing, show(cell)),
         );
       });
     }
@@ -76,7 +76,7 @@ describeOnEachEngine('The access matrix', (engine) => {
           checkedCells += 1;
         };
         const before = await world.snapshot();
-        await eachOf(refused, check);
+        await checkEach(refused, check);
         // Every cell that writes includes its name in the written text, so that a difference shows which cell caused
         // it.
         assert.equal(await world.snapshot(), before, 'a refused request changed something');
@@ -89,7 +89,7 @@ describeOnEachEngine('The access matrix', (engine) => {
       it(`lists exactly the readable threads when the credential is: ${credential}`, async () => {
         const expected = world.readableIds(credential);
         assert.ok(expected.length > 1);
-        const listed = (await world.apiOf(credential).walk({ limit: 7 })).map(({ id }) => id);
+        const listed = (await world.createApi(credential).walk({ limit: 7 })).map(({ id }) => id);
         assert.deepEqual(listed.sort(), expected);
       });
     }
@@ -105,7 +105,7 @@ describeOnEachEngine('The access matrix', (engine) => {
 
       for (const credential of credentialNames) {
         it(`rejects every operation when the credential is: ${credential}`, async () => {
-          await eachOf(cellsToCheck(credential, standing), async (cell) => {
+          await checkEach(cellsToCheck(credential, standing), async (cell) => {
             assertOutcome(cell, await world.perform(cell));
             checkedCells += 1;
           });
@@ -130,7 +130,7 @@ describeOnEachEngine('The access matrix', (engine) => {
     const outcomes = (standing: Standing) =>
       new Set(
         credentialNames.flatMap((name) =>
-          cellsOf(name, standing).map((cell) => expectedOutcome(cell).status),
+          listCells(name, standing).map((cell) => expectedOutcome(cell).status),
         ),
       );
     assert.deepEqual([...outcomes('with the API')].sort(), [200, 201, 400, 401, 403, 404]);
@@ -153,13 +153,13 @@ function assertOutcome(cell: Cell, { status, body }: ApiResponse): void {
 }
 
 async function assertEffect(world: AccessWorld, cell: Cell, { body }: ApiResponse): Promise<void> {
-  const api = world.apiOf(cell.credential);
+  const api = world.createApi(cell.credential);
   switch (cell.operation) {
     case 'create':
       assert.equal((await api.get(body.thread.id)).body.thread.published, false);
       break;
     case 'get':
-      assert.equal(body.thread.id, world.idOf(cell));
+      assert.equal(body.thread.id, world.findId(cell));
       break;
     case 'list':
       assert.deepEqual(
@@ -168,11 +168,11 @@ async function assertEffect(world: AccessWorld, cell: Cell, { body }: ApiRespons
       );
       break;
     case 'rename':
-      assert.equal((await api.get(world.idOf(cell))).body.thread.title, titleGivenBy(cell));
+      assert.equal((await api.get(world.findId(cell))).body.thread.title, titleGivenBy(cell));
       break;
     case 'delete':
-      assert.deepEqual(body, { id: world.idOf(cell), deleted: true });
-      assert.equal((await api.get(world.idOf(cell))).status, 404);
+      assert.deepEqual(body, { id: world.findId(cell), deleted: true });
+      assert.equal((await api.get(world.findId(cell))).status, 404);
       break;
     default:
       assert.fail(`${cell.operation} must not succeed`);
@@ -187,7 +187,7 @@ function essence({ status, headers, body }: ApiResponse): string {
 }
 
 /** Sixteen at a time, because they are independent. */
-async function eachOf<T>(all: readonly T[], check: (one: T) => Promise<void>): Promise<void> {
+async function checkEach<T>(all: readonly T[], check: (one: T) => Promise<void>): Promise<void> {
   for (let from = 0; from < all.length; from += 16) await Promise.all(all.slice(from, from + 16).map(check));
 }
 
@@ -200,5 +200,5 @@ function live(): CredentialName[] {
 }
 
 function show({ credential, standing, operation, target }: Cell): string {
-  return `${credential}, ${standing}, ${operation}: ${nameOf(target)}`;
+  return `${credential}, ${standing}, ${operation}: ${formatTarget(target)}`;
 }

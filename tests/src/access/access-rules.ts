@@ -68,7 +68,7 @@ export interface Cell {
 }
 
 /** Every combination for this credential and standing. */
-export function cellsOf(credential: CredentialName, standing: Standing): Cell[] {
+export function listCells(credential: CredentialName, standing: Standing): Cell[] {
   return targets.flatMap((target) =>
     operations.map((operation) => ({ credential, standing, operation, target })),
   );
@@ -129,7 +129,7 @@ function namesThread(operation: Operation): boolean {
   return /^(get|rename|delete)/.test(operation);
 }
 
-export function nameOf(target: Target): string {
+export function formatTarget(target: Target): string {
   if (typeof target === 'string') return target;
   const { organization, owner, published, deleted } = target;
   return `${organization} organization, ${owner}'s, ${published ? 'published' : 'unpublished'}, ${deleted ? 'deleted' : 'live'}`;

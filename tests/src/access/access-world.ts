@@ -16,8 +16,8 @@ import {
   type CredentialName,
   credentials,
   expectedOutcome,
+  formatTarget,
   isReadable,
-  nameOf,
   type Owner,
   type Standing,
   type Target,
@@ -98,7 +98,7 @@ export class AccessWorld {
     return world;
   }
 
-  apiOf(credential: CredentialName): Api {
+  createApi(credential: CredentialName): Api {
     return new Api(this.service.baseUrl, this.#credentials[credential]);
   }
 
@@ -106,15 +106,16 @@ export class AccessWorld {
     const kinds = targets.filter((target) => typeof target !== 'string');
     const deletable = kinds.filter(({ organization, deleted }) => organization === 'own' && !deleted);
     await Promise.all([
-      ...kinds.map(async (kind) => this.#shared.set(nameOf(kind), await this.#makeThread(kind))),
-      ...deletable.map(async (kind) => this.#doomed.set(nameOf(kind), await this.#makeThread(kind))),
+      ...kinds.map(async (kind) => this.#shared.set(formatTarget(kind), await this.#makeThread(kind))),
+      ...deletable.map(async (kind) => this.#doomed.set(formatTarget(kind), await this.#makeThread(kind))),
     ]);
   }
 
   async #makeThread(kind: ThreadKind): Promise<string> {
     const { organization, owner, published, deleted } = kind;
     const api = new Api(this.service.baseUrl, this.#ownerKeys[organization][owner]);
-    const { id } = (await api.create({ prompt: 'Who may read this?', accountId: nameOf(kind) })).body.thread;
+    const { id } = (await api.create({ prompt: 'Who may read this?', accountId: formatTarget(kind) })).body
+      .thread;
     await api.untilDone(id);
     if (published) await this.service.skein('thread', 'publish', this.#organizations[organization], id);
     assert.equal((await api.get(id)).body.thread.published, published);
@@ -129,16 +130,16 @@ export class AccessWorld {
     await this.service.skein('org', 'set', this.#organizations.own, '--api', api, '--quota', quota);
   }
 
-  idOf(cell: Cell): string {
+  findId(cell: Cell): string {
     if (cell.target === 'missing') return this.missingId;
     if (cell.target === 'malformed id') return 'nonsense';
     const succeeds = cell.operation === 'delete' && expectedOutcome(cell).code === undefined;
-    return (succeeds ? this.#doomed : this.#shared).get(nameOf(cell.target)) as string;
+    return (succeeds ? this.#doomed : this.#shared).get(formatTarget(cell.target)) as string;
   }
 
   perform(cell: Cell): Promise<ApiResponse> {
-    const api = this.apiOf(cell.credential);
-    const id = this.idOf(cell);
+    const api = this.createApi(cell.credential);
+    const id = this.findId(cell);
     switch (cell.operation) {
       case 'create':
         return api.create({ prompt: titleGivenBy(cell), accountId: 'created by a cell' });
@@ -147,7 +148,7 @@ export class AccessWorld {
       case 'get':
         return api.get(id);
       case 'list':
-        return api.list({ accountId: nameOf(cell.target), limit: 100 });
+        return api.list({ accountId: formatTarget(cell.target), limit: 100 });
       case 'list with an invalid query':
         return api.list({ limit: 0 });
       case 'rename':
@@ -177,7 +178,7 @@ export class AccessWorld {
 
   /** The ids of all threads that a credential must find; with a target, only those of its kind. */
   readableIds(credential: CredentialName, target?: Target): string[] {
-    const name = target && nameOf(target);
+    const name = target && formatTarget(target);
     const belongs = (id: string) =>
       name === undefined || id === this.#shared.get(name) || id === this.#doomed.get(name);
     return [...this.#threads]
@@ -214,7 +215,7 @@ export class AccessWorld {
 }
 
 export function titleGivenBy({ credential, operation, target }: Cell): string {
-  return `${operation} by ${credential}: ${nameOf(target)}`;
+  return `${operation} by ${credential}: ${formatTarget(target)}`;
 }
 
 /**

@@ -38,7 +38,7 @@ describe('Revocation, with two running processes under load', { concurrency: 3 }
   after(() => second.end());
 
   /** Reads, and writes if the key may, at both processes. */
-  function requestsOf(
+  function createRequests(
     { key }: Pick<IssuedKey, 'key'>,
     writes: boolean,
   ): (place: number) => Promise<ApiResponse> {
@@ -53,7 +53,7 @@ describe('Revocation, with two running processes under load', { concurrency: 3 }
   it('rejects a personal key as soon as the command has ended, in every process', async () => {
     const ada = await makeMember(first, organization, 'ada@example.com');
     const revoke = () => first.skein('key', 'revoke', organization, ada.id);
-    assertTurned(await loadAround(requestsOf(ada, true), revoke), 401, 'UNAUTHORIZED');
+    assertTurned(await loadAround(createRequests(ada, true), revoke), 401, 'UNAUTHORIZED');
   });
 
   it('rejects an org-wide key as soon as the command has ended, in every process', async () => {
@@ -62,14 +62,14 @@ describe('Revocation, with two running processes under load', { concurrency: 3 }
       makeOrgWideKey(first, organization),
     ]);
     const revoke = () => first.skein('key', 'revoke', organization, doomed.id);
-    assertTurned(await loadAround(requestsOf(doomed, false), revoke), 401, 'UNAUTHORIZED');
+    assertTurned(await loadAround(createRequests(doomed, false), revoke), 401, 'UNAUTHORIZED');
     assert.equal((await kept.api.list()).status, 200, 'another key of the same identity stays good');
   });
 
   /** Fails if a request that started after the change succeeds with an earlier token. */
   async function assertTokensEnd(app: IssuedApplication, change: () => Promise<unknown>): Promise<void> {
     const [key, unmet] = [await exchange(first.baseUrl, app), await exchange(second.baseUrl, app)];
-    assertTurned(await loadAround(requestsOf({ key }, false), change), 401, 'UNAUTHORIZED');
+    assertTurned(await loadAround(createRequests({ key }, false), change), 401, 'UNAUTHORIZED');
     for (const { baseUrl } of [first, second])
       assert.equal((await new Api(baseUrl, unmet).list()).status, 401);
   }
@@ -142,7 +142,7 @@ describe('Revocation, with two running processes under load', { concurrency: 3 }
     ]);
     assert.equal((await second.api.list()).status, 200);
     const leave = () => first.skein('member', 'remove', organization, 'ben@example.com');
-    assertTurned(await loadAround(requestsOf(ben, true), leave), 401, 'UNAUTHORIZED');
+    assertTurned(await loadAround(createRequests(ben, true), leave), 401, 'UNAUTHORIZED');
     assert.equal((await second.api.list()).status, 401);
     assert.equal((await elsewhere.api.list()).status, 200);
     assert.equal((await orgWide.api.list()).status, 200);
@@ -170,14 +170,14 @@ describe('Revocation, with two running processes under load', { concurrency: 3 }
   it('returns 404 as soon as the public API is disabled, and admits requests again as soon as it is enabled', async () => {
     const eve = await makeMember(first, leaving, 'eve@example.com');
     const set = (api: string) => () => first.skein('org', 'set', leaving, '--api', api);
-    assertTurned(await loadAround(requestsOf(eve, true), set('off')), 404, 'NOT_FOUND');
+    assertTurned(await loadAround(createRequests(eve, true), set('off')), 404, 'NOT_FOUND');
 
     const refused = await runCommand(first.folder, ['key', 'create', leaving, '--org-wide']);
     assert.equal(refused.exitCode, 1, 'no credential is issued without the public API');
     assert.equal(refused.stdout, '');
 
-    const { after } = await loadAround((place) => requestsOf(eve, false)(3 * place + 2), set('on'));
-    assert.deepEqual(statusesOf(after), [200]);
+    const { after } = await loadAround((place) => createRequests(eve, false)(3 * place + 2), set('on'));
+    assert.deepEqual(listStatuses(after), [200]);
   });
 });
 
@@ -186,10 +186,10 @@ function assertTurned({ before, after }: LoadAround, status: number, code: strin
   const good = before.filter((answer) => answer.status < 300).length;
   assert.ok(good > 20, `${good} requests succeeded before`);
   assert.ok(after.length > 20, `${after.length} requests were sent after`);
-  assert.deepEqual(statusesOf(after), [status]);
+  assert.deepEqual(listStatuses(after), [status]);
   assert.ok(after.every(({ body }) => body.error.code === code));
 }
 
-function statusesOf(answers: readonly ApiResponse[]): number[] {
+function listStatuses(answers: readonly ApiResponse[]): number[] {
   return [...new Set(answers.map(({ status }) => status))];
 }

@@ -197,8 +197,8 @@ describe('A dialog or button that is used with the keyboard', () => {
     await page.keyboard.press('?');
     const key = (name: string) => dialog().getByText(name, { exact: true });
     await shown(key('Ctrl'));
-    const heightOf = (name: string) => key(name).evaluate((element: any) => element.offsetHeight);
-    assert.equal(await heightOf('Ctrl'), await heightOf('K'));
+    const measureHeight = (name: string) => key(name).evaluate((element: any) => element.offsetHeight);
+    assert.equal(await measureHeight('Ctrl'), await measureHeight('K'));
     await page.keyboard.press('Escape');
     await gone(dialog());
   });

@@ -194,7 +194,7 @@ describe('A reply in the console', () => {
     assert.match((await link.getAttribute('rel')) ?? '', /noopener noreferrer/);
     const strings = reply().locator('pre span').filter({ hasText: '"wool"' });
     await shown(strings);
-    assert.notEqual(await colorOf(strings), await colorOf(reply().locator('pre')), 'code has colors');
+    assert.notEqual(await readColor(strings), await readColor(reply().locator('pre')), 'code has colors');
     await shown(reply().getByText('$t_1 * w_1 + t_2 * w_2$'));
     await lookAt(page, 'markdown');
     await reply().getByRole('button', { name: 'Copy code' }).click();
@@ -249,7 +249,7 @@ describe('A reply in the console', () => {
   });
 });
 
-function colorOf(locator: Locator): Promise<string> {
+function readColor(locator: Locator): Promise<string> {
   return locator.first().evaluate((element) => {
     return (globalThis as any).getComputedStyle(element).color;
   });

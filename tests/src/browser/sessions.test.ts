@@ -3,7 +3,7 @@ import { before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { lookAt, sharedBrowser, Window } from '../../harness/browser/browser.ts';
 import { countRequests, gone, heading, openAs, shown, signIn } from '../../harness/browser/people.ts';
-import { signedInMember, testPassword, tokenOf } from '../../harness/console/console-client.ts';
+import { parseToken, signedInMember, testPassword } from '../../harness/console/console-client.ts';
 import { type SettingsWorld, sharedSettingsWorld } from '../../harness/console/settings-world.ts';
 import { assertDone } from '../../harness/console/visitor.ts';
 
@@ -92,7 +92,7 @@ describe('A session in the console', () => {
     const window = await openAs(browser, cleo);
     const { page } = window;
     // The operator's command does not know which port the service uses.
-    await page.goto(`/invitation#${tokenOf(invitation)}`);
+    await page.goto(`/invitation#${parseToken(invitation)}`);
     await shown(heading(page, 'Join Globex'));
     await page.getByLabel('Your password').fill(testPassword);
     await page.getByRole('button', { name: 'Join', exact: true }).click();

@@ -10,7 +10,7 @@ import {
   shown,
   signIn,
 } from '../../harness/browser/people.ts';
-import { signedInMember, testPassword, tokenOf } from '../../harness/console/console-client.ts';
+import { parseToken, signedInMember, testPassword } from '../../harness/console/console-client.ts';
 import { OpenIdProvider } from '../../harness/console/openid-provider.ts';
 import { assertDone } from '../../harness/console/visitor.ts';
 import { Api } from '../../harness/http/api.ts';
@@ -89,7 +89,7 @@ describe('Signing in', () => {
     await page.goto(demoLink(service));
     await shown(heading(page, 'This link is no longer valid'));
     const { invitation } = await service.skein('member', 'add', 'Demo', 'late@demo.example');
-    await page.goto(`/invitation#${tokenOf(invitation)}`);
+    await page.goto(`/invitation#${parseToken(invitation)}`);
     await shown(heading(page, 'Join Demo'));
     assert.equal(await page.getByLabel('Email').inputValue(), 'late@demo.example');
     await page.getByLabel('New password').fill(password);
@@ -170,7 +170,7 @@ describe('Signing in', () => {
     assertDone(await hana.acceptInvitation(invitation, testPassword));
     const reset = await service.skein('member', 'invite', id, email);
     const window = await open();
-    await window.page.goto(`/invitation#${tokenOf(reset.invitation)}`);
+    await window.page.goto(`/invitation#${parseToken(reset.invitation)}`);
     await shown(heading(window.page, 'Choose a new password'));
     await shown(window.page.getByText('Your other organization has to invite you again.'));
     await lookAt(window.page, 'operators-password-link');
@@ -206,7 +206,7 @@ describe('Signing in', () => {
     provider.account = { subject: 'dora-1', email, emailVerified: true };
     const window = await open();
     const { page } = window;
-    await page.goto(`/invitation#${tokenOf(invitation)}`);
+    await page.goto(`/invitation#${parseToken(invitation)}`);
     await page.getByRole('link', { name: 'Continue with Acme Login' }).click();
     await shown(heading(page, 'Your invitations'));
     await lookAt(page, 'your-invitations');

@@ -285,20 +285,20 @@ describe('A thread in the console', () => {
     await askInPage(lines.join('\n'));
     await untilAnnounced(page, 'Complete');
     const token = reply().locator('code span').filter({ hasText: 'wool' }).first();
-    const colorOf = (place: Locator) =>
+    const readColor = (place: Locator) =>
       place.evaluate((element) => (globalThis as any).getComputedStyle(element).color);
     await page.emulateMedia({ colorScheme: 'light' });
     await shown(token);
-    const inLightTheme = await colorOf(token);
+    const inLightTheme = await readColor(token);
     await page.emulateMedia({ colorScheme: 'dark' });
     await shown(reply().getByRole('button', { name: 'Copy code' }));
     // The page follows the system's theme with its next rendering.
     await eventually(
-      () => colorOf(token),
+      () => readColor(token),
       (color) => color !== inLightTheme,
     );
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
-    assert.equal(await colorOf(token), inLightTheme);
+    assert.equal(await readColor(token), inLightTheme);
     await shown(heading(page, lines[0]!));
     await gone(page.getByRole('navigation', { name: 'Main' }));
     await gone(followUp());

@@ -32,12 +32,12 @@ describe('A call that fails', () => {
     await proxy.close();
   });
 
-  const clientOf = (baseUrl: string, options: Partial<SkeinOptions> = {}) =>
+  const openClient = (baseUrl: string, options: Partial<SkeinOptions> = {}) =>
     new client.Skein({ baseUrl, apiKey: world.adaKey.key, maxRetryDelayMs: 20, ...options } as SkeinOptions);
   /** The outcome of one listing on an address with these faults, and how often it was tried. */
   const listOver = async (faults: Fault[], options: Partial<SkeinOptions> = {}) => {
     const address = proxy.address(faults);
-    const outcome = await clientOf(address, options)
+    const outcome = await openClient(address, options)
       .threads.list()
       .page()
       .catch((error) => error);
@@ -102,7 +102,7 @@ describe('A call that fails', () => {
     assert.ok(outcome.cause);
     const closed = await FaultyProxy.start(world.service.baseUrl);
     await closed.close();
-    const refused = await clientOf(closed.origin)
+    const refused = await openClient(closed.origin)
       .threads.get('thr_1')
       .catch((error) => error);
     assert.match(refused.message, /ECONNREFUSED/);
@@ -134,7 +134,7 @@ describe('A call that fails', () => {
 
   it('reports a response without the fields of the operation', async () => {
     const over = (body: object) =>
-      clientOf(proxy.address([{ status: 200, body: JSON.stringify(body) }])).threads;
+      openClient(proxy.address([{ status: 200, body: JSON.stringify(body) }])).threads;
     const thread = { id: 'thr_1', title: 'Refunds', createdAt: '2026-11-15T09:30:00.000Z' };
     const status = { state: 'idle' };
     const message = {
@@ -189,7 +189,7 @@ describe('A call that fails', () => {
     const address = proxy.address([page, page, page]);
     const pages: unknown[] = [];
     const walk = async () => {
-      for await (const one of clientOf(address).threads.list().pages()) pages.push(one);
+      for await (const one of openClient(address).threads.list().pages()) pages.push(one);
     };
     await assert.rejects(walk, { code: 'UNEXPECTED_RESPONSE', message: /never end/ });
     assert.deepEqual([pages.length, proxy.requestsTo(address).length], [2, 2]);
@@ -206,7 +206,7 @@ describe('A call that fails', () => {
           controller.enqueue(blanks);
         },
       });
-      const { threads } = clientOf('http://skein.invalid', { fetch: async () => new Response(body) });
+      const { threads } = openClient('http://skein.invalid', { fetch: async () => new Response(body) });
       await assert.rejects(threads.list().page(), { code: 'UNEXPECTED_RESPONSE' }, start);
       assert.ok(pulled < 200, `${pulled} MiB`);
     }
@@ -215,7 +215,7 @@ describe('A call that fails', () => {
   it('reads the text of a response whose body is not a web stream', async () => {
     const page = { threads: [], nextCursor: null, truncated: false };
     const response = Object.defineProperty(Response.json(page), 'body', { value: Readable.from([]) });
-    const { threads } = clientOf('http://skein.invalid', { fetch: async () => response });
+    const { threads } = openClient('http://skein.invalid', { fetch: async () => response });
     assert.deepEqual((await threads.list().page()).threads, []);
   });
 
@@ -273,7 +273,7 @@ describe('A call that fails', () => {
   it('creates one thread however often it is retried, and reports its idempotency key', async () => {
     const address = proxy.address(['lose the answer', 'cut', 'lose the answer', html(500)]);
     const accountId = 'acct_once';
-    const { thread } = await clientOf(address).threads.create({ prompt: 'Once', accountId });
+    const { thread } = await openClient(address).threads.create({ prompt: 'Once', accountId });
     const listed = await world.ada.walk({ accountId });
     assert.deepEqual(
       listed.map(({ id }) => id),
@@ -285,20 +285,20 @@ describe('A call that fails', () => {
 
     const lost = proxy.address(['lose the answer']);
     const body = { prompt: 'Twice', accountId: 'acct_twice' };
-    const error = await clientOf(lost, { retries: 0 })
+    const error = await openClient(lost, { retries: 0 })
       .threads.create(body)
       .catch((failed) => failed);
     assert.ok(error instanceof client.ConnectionError && error.idempotencyKey);
     const { idempotencyKey } = error;
-    await clientOf(lost).threads.create(body, { idempotencyKey });
+    await openClient(lost).threads.create(body, { idempotencyKey });
     assert.equal((await world.ada.walk({ accountId: body.accountId })).length, 1);
-    const another = await clientOf(lost).threads.create(body);
+    const another = await openClient(lost).threads.create(body);
     assert.ok(another.thread.id, 'each call has a key of its own');
     assert.equal((await world.ada.walk({ accountId: body.accountId })).length, 2);
   });
 
   it('deletes a thread although the response was lost, and reports a thread that never existed as missing', async () => {
-    const { threads } = clientOf(proxy.address(['pass', 'lose the answer']));
+    const { threads } = openClient(proxy.address(['pass', 'lose the answer']));
     const { thread } = await threads.create({ prompt: 'Away' });
     assert.deepEqual(await threads.delete(thread.id), { id: thread.id, deleted: true });
     await assert.rejects(threads.delete(thread.id), client.NotFoundError);
@@ -309,7 +309,7 @@ describe('A call that fails', () => {
     const reason = new Error('enough');
     const aborted = { name: 'AbortError', code: 'ABORTED', cause: reason };
     const unused = proxy.address();
-    const { threads } = clientOf(unused);
+    const { threads } = openClient(unused);
     const signal = AbortSignal.abort(reason);
     const calls = [
       threads.create({ prompt: 'x' }, { signal }),
@@ -325,7 +325,7 @@ describe('A call that fails', () => {
 
     const silent = proxy.address(['hang']);
     const onItsWay = new AbortController();
-    const call = clientOf(silent).threads.list({ signal: onItsWay.signal }).page();
+    const call = openClient(silent).threads.list({ signal: onItsWay.signal }).page();
     await eventually(() => proxy.hangingAt(silent) === 1);
     onItsWay.abort(reason);
     await assert.rejects(call, aborted);
@@ -333,7 +333,7 @@ describe('A call that fails', () => {
 
     const limited = proxy.address([{ status: 429, headers: { 'retry-after': '20' } }]);
     const inPause = new AbortController();
-    const waiting = clientOf(limited, { maxRetryDelayMs: 30_000 });
+    const waiting = openClient(limited, { maxRetryDelayMs: 30_000 });
     const paused = waiting.threads.list({ signal: inPause.signal }).page();
     await eventually(() => proxy.requestsTo(limited).length === 1);
     inPause.abort(reason);
@@ -343,11 +343,11 @@ describe('A call that fails', () => {
   it('times out, even if fetch ignores its signal', async () => {
     const silent = proxy.address(Array(3).fill('hang'));
     const timeout = { name: 'TimeoutError', code: 'TIMEOUT' };
-    const { threads } = clientOf(silent, { timeoutMs: 200 });
+    const { threads } = openClient(silent, { timeoutMs: 200 });
     await assert.rejects(threads.list().page(), timeout);
     await assert.rejects(threads.get('thr_1', { timeoutMs: 100 }), timeout);
     await eventually(() => proxy.hangingAt(silent) === 0);
-    const deaf = clientOf(silent, { fetch: () => new Promise<Response>(() => {}), timeoutMs: 100 });
+    const deaf = openClient(silent, { fetch: () => new Promise<Response>(() => {}), timeoutMs: 100 });
     await assert.rejects(deaf.threads.list().page(), timeout);
   });
 
@@ -364,7 +364,7 @@ describe('A call that fails', () => {
       remove(...words);
     };
     let most = 0;
-    const watched = clientOf(proxy.address(['drop']), {
+    const watched = openClient(proxy.address(['drop']), {
       fetch: (url, init) => {
         most = Math.max(most, listeners);
         return fetch(url, init);

@@ -89,7 +89,7 @@ export class FaultyProxy {
     const [, name = '', path = '/'] = /^(\/\d+)(\/.*)$/.exec(incoming.url ?? '') ?? [];
     const address = this.#addresses.get(name);
     if (address === undefined) return this.#sendFile(incoming, outgoing);
-    const body = await textOf(incoming);
+    const body = await readText(incoming);
     const { method = '', headers } = incoming;
     address.seen.push({ method, path, headers, body });
     const fault = address.faults.shift() ?? 'pass';
@@ -120,7 +120,7 @@ export class FaultyProxy {
     upstream.on('error', () => incoming.socket.destroy());
     outgoing.once('close', () => upstream.destroy());
     upstream.once('response', async (answer) => {
-      const text = await textOf(answer);
+      const text = await readText(answer);
       if (fault === 'lose the answer') {
         incoming.socket.destroy();
       } else if (fault === 'cut') {
@@ -145,7 +145,7 @@ export class FaultyProxy {
   }
 }
 
-async function textOf(message: IncomingMessage): Promise<string> {
+async function readText(message: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of message) chunks.push(chunk);
   return Buffer.concat(chunks).toString('utf8');

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { blocksOf, tableRows } from '../../harness/documents/markdown.ts';
+import { parseBlocks, tableRows } from '../../harness/documents/markdown.ts';
 import { cleanEnvironment, root } from '../../harness/service/service.ts';
 import { makeApplication } from '../../harness/world/applications.ts';
 import { createThread, startWorld, type World } from '../../harness/world/world.ts';
@@ -12,7 +12,7 @@ import { consumerProject, packedClient } from './packed.ts';
 
 const run = promisify(execFile);
 const readme = readFileSync(join(root, 'client/README.md'), 'utf8');
-const samples = blocksOf(readme).filter(({ language }) => language === 'ts');
+const samples = parseBlocks(readme).filter(({ language }) => language === 'ts');
 
 describe("The client's README", () => {
   let world: World;

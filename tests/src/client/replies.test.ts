@@ -21,7 +21,7 @@ describe('Asking', { concurrency: true }, () => {
 
   const threadsAt = (baseUrl: string): Skein['threads'] =>
     new client.Skein({ baseUrl, apiKey: world.adaKey.key, maxRetryDelayMs: 20 }).threads;
-  const failureOf = async (act: Promise<unknown>): Promise<any> =>
+  const catchFailure = async (act: Promise<unknown>): Promise<any> =>
     act.then(
       () => assert.fail('it succeeded'),
       (error) => error,
@@ -71,7 +71,7 @@ describe('Asking', { concurrency: true }, () => {
       onText: show,
       signal: seen.signal,
     });
-    const { threadId } = await failureOf(asking);
+    const { threadId } = await catchFailure(asking);
     assert.deepEqual(shown, ['Reading', 'Thirty ']);
     assert.equal((await world.ada.get(threadId)).body.status.state, 'in_progress');
     await world.ada.delete(threadId);
@@ -135,7 +135,7 @@ describe('Asking', { concurrency: true }, () => {
   it('rejects with the thread if the reply failed or was cancelled', async () => {
     const { threads } = new client.Skein({ baseUrl: world.service.baseUrl, apiKey: world.adaKey.key });
     const texts: string[] = [];
-    const failed = await failureOf(
+    const failed = await catchFailure(
       threads.ask('#step Trying\n#fail', { onText: (text) => texts.push(text) }),
     );
     assert.ok(failed instanceof client.ReplyFailedError);
@@ -155,7 +155,7 @@ describe('Asking', { concurrency: true }, () => {
         return new Response(text, { status: answer.status, headers: answer.headers });
       },
     });
-    const cancelled = await failureOf(stopped.threads.ask('#fail'));
+    const cancelled = await catchFailure(stopped.threads.ask('#fail'));
     assert.ok(cancelled instanceof client.ReplyFailedError);
     assert.deepEqual([cancelled.code, cancelled.reply.status], ['REPLY_CANCELLED', 'cancelled']);
     assert.match(cancelled.message, /was cancelled$/);
@@ -165,7 +165,7 @@ describe('Asking', { concurrency: true }, () => {
     const address = proxy.address();
     const threads = threadsAt(address);
     const aborting = new AbortController();
-    const asking = failureOf(threads.ask('#wait 3000\n#say Still here.', { signal: aborting.signal }));
+    const asking = catchFailure(threads.ask('#wait 3000\n#say Still here.', { signal: aborting.signal }));
     await eventually(() => proxy.requestsTo(address).length === 2);
     aborting.abort(new Error('enough'));
     const aborted = await asking;
@@ -178,13 +178,15 @@ describe('Asking', { concurrency: true }, () => {
 
   it('reports the thread when it times out or the service is unreachable', async () => {
     const threads = threadsAt(world.service.baseUrl);
-    const late = await failureOf(threads.ask('#hang', { timeoutMs: 3_000 }));
+    const late = await catchFailure(threads.ask('#hang', { timeoutMs: 3_000 }));
     assert.ok(late instanceof client.TimeoutError);
     assert.match(late.message, new RegExp(`${late.threadId}`));
     assert.equal((await threads.get(late.threadId as string)).status.state, 'in_progress');
     await threads.delete(late.threadId as string);
 
-    const gone = await failureOf(threadsAt(proxy.address(['pass', ...Array(5).fill('drop')])).ask('Hello'));
+    const gone = await catchFailure(
+      threadsAt(proxy.address(['pass', ...Array(5).fill('drop')])).ask('Hello'),
+    );
     assert.ok(gone instanceof client.ConnectionError);
     assert.equal((await threads.wait(gone.threadId as string)).reply.status, 'completed');
   });
@@ -194,7 +196,7 @@ describe('Asking', { concurrency: true }, () => {
     const threads = threadsAt(address);
     const body = { accountId: 'acct_unknown' };
     const leaving = new AbortController();
-    const asking = failureOf(threads.ask('Hello', { ...body, signal: leaving.signal }));
+    const asking = catchFailure(threads.ask('Hello', { ...body, signal: leaving.signal }));
     await eventually(() => proxy.hangingAt(address) === 1);
     leaving.abort();
     const lost = await asking;
@@ -216,7 +218,7 @@ describe('Asking', { concurrency: true }, () => {
   it('fails when the thread is deleted while waiting', async () => {
     const threads = threadsAt(world.service.baseUrl);
     const { thread } = await threads.create({ prompt: '#hang' });
-    const waiting = failureOf(threads.wait(thread.id));
+    const waiting = catchFailure(threads.wait(thread.id));
     await threads.delete(thread.id);
     const error = await waiting;
     assert.ok(error instanceof client.NotFoundError);
@@ -228,6 +230,6 @@ describe('Asking', { concurrency: true }, () => {
     const onStep = () => {
       throw oops;
     };
-    assert.equal(await failureOf(threadsAt(world.service.baseUrl).ask('Hello', { onStep })), oops);
+    assert.equal(await catchFailure(threadsAt(world.service.baseUrl).ask('Hello', { onStep })), oops);
   });
 });

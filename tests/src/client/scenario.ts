@@ -36,7 +36,7 @@ export async function scenario(client: Client, settings: Settings): Promise<Repo
     if (holds !== true) throw new Error(`failed: ${name}; found ${found}`);
     passed.push(name);
   };
-  const failureOf = async (act: Promise<unknown>): Promise<any> => {
+  const catchFailure = async (act: Promise<unknown>): Promise<any> => {
     try {
       await act;
     } catch (error) {
@@ -55,7 +55,7 @@ export async function scenario(client: Client, settings: Settings): Promise<Repo
   const renamed = await threads.rename(created.thread.id, 'Wool');
   check('renames', renamed.title === 'Wool' && renamed.updatedAt !== null, renamed.title);
   check('deletes', (await threads.delete(created.thread.id)).deleted);
-  const missing = await failureOf(threads.get(created.thread.id));
+  const missing = await catchFailure(threads.get(created.thread.id));
   const isNotFound = missing instanceof NotFoundError && missing.status === 404;
   check('throws a NotFoundError for a deleted thread', isNotFound, missing);
   check('reports the trace ID', /^[0-9a-f-]{36}$/.test(missing.traceId), missing.traceId);
@@ -77,7 +77,7 @@ export async function scenario(client: Client, settings: Settings): Promise<Repo
   const isAnswered = answered.text === 'Thirty days.' && answered.sources[0]?.title === 'Refund policy';
   check('returns the text and the sources of a reply', isAnswered, answered.text);
   check('calls onStep for each step', steps.join() === 'Reading,Writing', steps);
-  const failed = await failureOf(threads.ask('#fail'));
+  const failed = await catchFailure(threads.ask('#fail'));
   const isReplyFailed = failed instanceof ReplyFailedError && failed.thread.id === failed.threadId;
   check('throws a ReplyFailedError for a failed reply', isReplyFailed, failed);
 
@@ -86,27 +86,27 @@ export async function scenario(client: Client, settings: Settings): Promise<Repo
   for await (const { id } of threads.list({ accountId: `${accountId}_lossy` })) same.push(id);
   check('creates one thread over several attempts', same.join() === thread.id, same);
   check('waits as long as Retry-After says', (await at(settings.limited).list().page()).threads.length > 0);
-  const exhausted = await failureOf(at(settings.exhausted).list().page());
+  const exhausted = await catchFailure(at(settings.exhausted).list().page());
   check('gives up at once if Retry-After is long', exhausted instanceof RateLimitedError, exhausted);
   check('reports how long to wait', exhausted.retryAfterSeconds === 3600, exhausted.retryAfterSeconds);
   const polled = await at(settings.withoutPrefer).ask('#wait 700\n#say Polled.');
   check('polls if the service does not hold the request', polled.text === 'Polled.');
 
   const aborting = new AbortController();
-  const silence = failureOf(at(settings.silent).get('thr_1', { signal: aborting.signal }));
+  const silence = catchFailure(at(settings.silent).get('thr_1', { signal: aborting.signal }));
   aborting.abort('enough');
   const aborted = await silence;
   check('stops when its signal aborts', aborted.name === 'AbortError' && aborted.cause === 'enough', aborted);
-  const hung = await failureOf(threads.ask('#hang', { timeoutMs: 3_000 }));
+  const hung = await catchFailure(threads.ask('#hang', { timeoutMs: 3_000 }));
   check('names the thread after a timeout', hung.code === 'TIMEOUT' && /^thr_/.test(hung.threadId), hung);
   check('deletes a thread with a running reply', (await threads.delete(hung.threadId)).deleted);
 
-  const portal = await failureOf(at(settings.portal).list().page());
+  const portal = await catchFailure(at(settings.portal).list().page());
   check("rejects a proxy's page", portal.code === 'UNEXPECTED_RESPONSE', portal);
-  const moved = await failureOf(at(settings.moved).list().page());
+  const moved = await catchFailure(at(settings.moved).list().page());
   check('does not follow a redirect', moved.code === 'UNEXPECTED_RESPONSE', moved);
   const stranger = new Skein({ baseUrl: settings.direct, apiKey: 'eak_nobody' });
-  const refused = await failureOf(stranger.threads.list().page());
+  const refused = await catchFailure(stranger.threads.list().page());
   check('throws an UnauthorizedError for an unknown key', refused instanceof UnauthorizedError, refused);
 
   const { direct: baseUrl, clientId, clientSecret } = settings;

@@ -14,14 +14,14 @@ describe("The client's threads", () => {
     world = await startWorld({ SKEIN_PAGINATION_WINDOW: '5' });
     proxy = await FaultyProxy.start(world.service.baseUrl);
     client = await packedClient();
-    threads = threadsOf(world.adaKey.key);
+    threads = openThreads(world.adaKey.key);
   });
   after(async () => {
     await proxy.close();
     await world.end();
   });
 
-  const threadsOf = (apiKey: string, baseUrl = world.service.baseUrl) =>
+  const openThreads = (apiKey: string, baseUrl = world.service.baseUrl) =>
     new client.Skein({ baseUrl, apiKey }).threads;
   const fill = async (accountId: string, count: number): Promise<string[]> => {
     const ids: string[] = [];
@@ -68,7 +68,7 @@ describe("The client's threads", () => {
     }
     assert.ok(
       Array.isArray(
-        (await threadsOf(world.adaKey.key, `${world.service.baseUrl}/api/v1/`).list().page()).threads,
+        (await openThreads(world.adaKey.key, `${world.service.baseUrl}/api/v1/`).list().page()).threads,
       ),
     );
   });
@@ -76,7 +76,7 @@ describe("The client's threads", () => {
   it('hold a read only if requested', async () => {
     const address = proxy.address();
     const { thread } = await threads.create({ prompt: '#wait 2000\n#say Late.' });
-    const there = threadsOf(world.adaKey.key, address);
+    const there = openThreads(world.adaKey.key, address);
     assert.equal((await there.get(thread.id)).status.state, 'in_progress');
     assert.equal((await there.get(thread.id, { waitSeconds: 20 })).status.state, 'idle');
     await there.get(thread.id, { waitSeconds: 0.5 });
@@ -92,7 +92,7 @@ describe("The client's threads", () => {
   it('are listed one by one, page by page, or from a cursor', async () => {
     const made = await fill('acct_walk', 5);
     const address = proxy.address();
-    const list = threadsOf(world.adaKey.key, address).list({ accountId: 'acct_walk', limit: 2 });
+    const list = openThreads(world.adaKey.key, address).list({ accountId: 'acct_walk', limit: 2 });
     assert.equal(proxy.requestsTo(address).length, 0, 'nothing is asked for before it is walked');
     for (const _ of ['first', 'second']) {
       const walked: string[] = [];
@@ -119,7 +119,7 @@ describe("The client's threads", () => {
   it('are fetched only as far as the caller iterates, in large pages', async () => {
     await fill('acct_break', 3);
     const address = proxy.address();
-    const there = threadsOf(world.adaKey.key, address);
+    const there = openThreads(world.adaKey.key, address);
     for await (const _ of there.list({ accountId: 'acct_break', limit: 1 })) break;
     for await (const _ of there.list({ accountId: 'acct_break' })) break;
     await there.list({ accountId: 'acct_break' }).page();
@@ -144,18 +144,18 @@ describe("The client's threads", () => {
 
   it('are limited to what the credential may read and change', async () => {
     const { thread } = await threads.create({ prompt: 'Private' });
-    const ben = threadsOf(world.benKey.key);
+    const ben = openThreads(world.benKey.key);
     await assert.rejects(ben.get(thread.id), client.NotFoundError);
     await world.publish(thread.id);
     assert.equal((await ben.get(thread.id)).thread.id, thread.id);
     await assert.rejects(ben.rename(thread.id, 'Mine'), client.ForbiddenError);
     await assert.rejects(ben.delete(thread.id), { code: 'FORBIDDEN', status: 403 });
-    await assert.rejects(threadsOf(world.wideKey.key).create({ prompt: 'x' }), client.ForbiddenError);
+    await assert.rejects(openThreads(world.wideKey.key).create({ prompt: 'x' }), client.ForbiddenError);
   });
 
   it('pass ids and texts unchanged', async () => {
     const address = proxy.address();
-    const there = threadsOf(world.adaKey.key, `${address}/`);
+    const there = openThreads(world.adaKey.key, `${address}/`);
     await assert.rejects(there.get('../keys?x=1#y'), client.NotFoundError);
     assert.equal(proxy.requestsTo(address)[0]?.path, '/api/v1/threads/..%2Fkeys%3Fx%3D1%23y');
     const accountId = 'a&b=c d/ü😀';

@@ -42,12 +42,12 @@ describe('The contract of the commands', () => {
 
   function record(line: string, exitCode: number, json?: unknown): void {
     recorded.push(
-      `skein ${line}\n  exits with ${exitCode}${json === undefined ? '' : `, ${JSON.stringify(shapeOf(json))}`}`,
+      `skein ${line}\n  exits with ${exitCode}${json === undefined ? '' : `, ${JSON.stringify(describeShape(json))}`}`,
     );
   }
 
   function remember(line: string): void {
-    const name = commandOf(line);
+    const name = parseCommand(line);
     used.add(name);
     for (const [, flag] of line.matchAll(/ (--[\w-]+)/g)) used.add(`${name} ${flag}`);
   }
@@ -150,7 +150,7 @@ describe('The contract of the commands', () => {
 });
 
 /** The command's name: words in lower case before its arguments. */
-function commandOf(line: string): string {
+function parseCommand(line: string): string {
   const groups = /^(org|member|key|app|signing-key|thread|threads|doc|model|mail) /;
   return line
     .split(' ')
@@ -159,12 +159,12 @@ function commandOf(line: string): string {
 }
 
 /** Replaces each value by its type. A list is described by its first element. */
-function shapeOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf);
+function describeShape(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, 1).map(describeShape);
   if (value === null || typeof value !== 'object') return value === null ? null : typeof value;
   const entries = Object.entries(value);
   // The rows of a purge: counts by table, which each release may add to.
   if (entries.length > 0 && entries.every(([name, one]) => /^[a-z_]+$/.test(name) && typeof one === 'number'))
     return 'counts';
-  return Object.fromEntries(entries.map(([name, one]) => [name, shapeOf(one)]));
+  return Object.fromEntries(entries.map(([name, one]) => [name, describeShape(one)]));
 }

@@ -13,7 +13,7 @@ export function startSkein(
 }
 
 /** Waits for the end of a command that `startSkein` has started. */
-export async function outcomeOf(child: ChildProcess): Promise<CommandOutcome> {
+export async function awaitOutcome(child: ChildProcess): Promise<CommandOutcome> {
   const [stdout, stderr, [exitCode]] = await Promise.all([
     readAll(child.stdout as NodeJS.ReadableStream),
     readAll(child.stderr as NodeJS.ReadableStream),
@@ -32,5 +32,5 @@ export async function runWithInput(
   const child = startSkein(folder, words, environment);
   // A command that does not read its input may have ended already.
   child.stdin?.on('error', () => {}).end(input);
-  return outcomeOf(child);
+  return awaitOutcome(child);
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { blocksOf, tableRows } from '../../harness/documents/markdown.ts';
+import { parseBlocks, tableRows } from '../../harness/documents/markdown.ts';
 import { Api } from '../../harness/http/api.ts';
 import { eventually } from '../../harness/service/eventually.ts';
 import {
@@ -34,7 +34,7 @@ describe('skein mcp', () => {
   const agents: Client[] = [];
   before(async () => {
     service = await sharedService();
-    environment = await keyOf('Acme');
+    environment = await createKey('Acme');
     api = new Api(service.baseUrl, environment.SKEIN_API_KEY);
     agent = await connect(environment);
   });
@@ -42,7 +42,7 @@ describe('skein mcp', () => {
     await Promise.all(agents.map((one) => one.close()));
   });
 
-  async function keyOf(name: string, ...settings: string[]): Promise<Record<string, string>> {
+  async function createKey(name: string, ...settings: string[]): Promise<Record<string, string>> {
     const { id } = await service.skein('org', 'create', name, ...settings);
     const { key } = await hire(service, id, 'ada@example.com');
     return { SKEIN_BASE_URL: service.baseUrl, SKEIN_API_KEY: key };
@@ -68,7 +68,7 @@ describe('skein mcp', () => {
     return { text: block.text, isError };
   }
 
-  async function failureOf(client: Client, name: string, input: Record<string, unknown>): Promise<string> {
+  async function callFailing(client: Client, name: string, input: Record<string, unknown>): Promise<string> {
     const { text, isError } = await call(client, name, input);
     assert.equal(isError, true, text);
     return text;
@@ -110,7 +110,7 @@ describe('skein mcp', () => {
   });
 
   it('list_threads walks the pages', async () => {
-    const theirs = await keyOf('Pages');
+    const theirs = await createKey('Pages');
     const mine = new Api(service.baseUrl, theirs.SKEIN_API_KEY);
     for (const prompt of ['One', 'Two', 'Three']) await mine.create({ prompt });
     const client = await connect(theirs);
@@ -124,34 +124,34 @@ describe('skein mcp', () => {
   });
 
   it('explains invalid input, an unknown thread and a failed reply', async () => {
-    assert.match(await failureOf(agent, 'ask', {}), /prompt/);
-    assert.match(await failureOf(agent, 'ask', { prompt: '' }), /prompt/);
-    assert.match(await failureOf(agent, 'list_threads', { limit: 1000 }), /limit/);
-    assert.match(await failureOf(agent, 'list_threads', { cursor: 'nonsense' }), /cursor/);
-    const missing = await failureOf(agent, 'get_thread', { threadId: 'thr_nonsense' });
+    assert.match(await callFailing(agent, 'ask', {}), /prompt/);
+    assert.match(await callFailing(agent, 'ask', { prompt: '' }), /prompt/);
+    assert.match(await callFailing(agent, 'list_threads', { limit: 1000 }), /limit/);
+    assert.match(await callFailing(agent, 'list_threads', { cursor: 'nonsense' }), /cursor/);
+    const missing = await callFailing(agent, 'get_thread', { threadId: 'thr_nonsense' });
     assert.match(missing, /trace ID .*Use list_threads to see the threads/);
-    assert.match(await failureOf(agent, 'get_thread', { threadId: '../keys' }), /trace ID/);
-    assert.match(await failureOf(agent, 'ask', { prompt: '#fail' }), /The reply in thr_\w+ failed/);
+    assert.match(await callFailing(agent, 'get_thread', { threadId: '../keys' }), /trace ID/);
+    assert.match(await callFailing(agent, 'ask', { prompt: '#fail' }), /The reply in thr_\w+ failed/);
     assert.equal((await call(agent, 'ask', { prompt: '#say Still here.' })).isError, false);
   });
 
   it('explains a missing and a rejected key, a used-up quota and a service that cannot be reached', async () => {
     const without = await connect({ SKEIN_BASE_URL: service.baseUrl });
     assert.match(
-      await failureOf(without, 'ask', { prompt: 'Hello' }),
+      await callFailing(without, 'ask', { prompt: 'Hello' }),
       /SKEIN_API_KEY must be set: .*skein key create/,
     );
     const rejected = await connect({ ...environment, SKEIN_API_KEY: 'eak_nonsense' });
-    assert.match(await failureOf(rejected, 'list_threads', {}), /Check SKEIN_API_KEY/);
-    const metered = await connect(await keyOf('Metered', '--quota', '0'));
-    assert.match(await failureOf(metered, 'ask', { prompt: 'Hello' }), /Try again in \d+ s\./);
+    assert.match(await callFailing(rejected, 'list_threads', {}), /Check SKEIN_API_KEY/);
+    const metered = await connect(await createKey('Metered', '--quota', '0'));
+    assert.match(await callFailing(metered, 'ask', { prompt: 'Hello' }), /Try again in \d+ s\./);
     const nowhere = await connect({ ...environment, SKEIN_BASE_URL: 'http://127.0.0.1:9' });
-    assert.match(await failureOf(nowhere, 'list_threads', {}), /SKEIN_BASE_URL/);
+    assert.match(await callFailing(nowhere, 'list_threads', {}), /SKEIN_BASE_URL/);
   });
 
   it('starts with the configurations in the guide', async () => {
     const guide = readFileSync(join(root, 'docs/agents.md'), 'utf8');
-    const samples = blocksOf(guide).map(({ text }) => JSON.parse(text));
+    const samples = parseBlocks(guide).map(({ text }) => JSON.parse(text));
     assert.equal(samples.length, 2);
     for (const { mcpServers, servers } of samples) {
       const { command, args, env } = (mcpServers ?? servers).skein;

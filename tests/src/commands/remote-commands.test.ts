@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { promisify, stripVTControlCharacters } from 'node:util';
-import { blocksOf, sectionOf } from '../../harness/documents/markdown.ts';
+import { findSection, parseBlocks } from '../../harness/documents/markdown.ts';
 import { Api } from '../../harness/http/api.ts';
 import { findProgram } from '../../harness/service/machine.ts';
 import {
@@ -23,7 +23,7 @@ import {
 import { sharedService } from '../../harness/service/shared-service.ts';
 import { makeApplication } from '../../harness/world/applications.ts';
 import { hire } from '../../harness/world/tenants.ts';
-import { outcomeOf, runWithInput, startSkein } from './command-input.ts';
+import { awaitOutcome, runWithInput, startSkein } from './command-input.ts';
 import { assertRefused } from './refused-command.ts';
 
 type Environment = Record<string, string>;
@@ -41,21 +41,21 @@ describe('The remote commands', { concurrency: 3 }, () => {
   before(async () => {
     service = await sharedService();
     organization = (await service.skein('org', 'create', 'Acme')).id;
-    environment = await memberOf(organization, 'ada@example.com');
+    environment = await hireMember(organization, 'ada@example.com');
     api = new Api(service.baseUrl, environment.SKEIN_API_KEY);
   });
   after(async () => {
     assert.deepEqual(readdirSync(folder), [], 'no command has made a store');
   });
 
-  async function memberOf(org: string, email: string): Promise<Environment> {
+  async function hireMember(org: string, email: string): Promise<Environment> {
     const { key } = await hire(service, org, email);
     return { SKEIN_BASE_URL: service.baseUrl, SKEIN_API_KEY: key };
   }
   /** Without threads of other people. */
   async function newcomer(): Promise<Environment> {
     const { id } = await service.skein('org', 'create', 'Newcomers');
-    return memberOf(id, 'new@example.com');
+    return hireMember(id, 'new@example.com');
   }
   /** `ask` reads its input and `threads export` writes as it reads: they run as typed. */
   const run = (words: string[], changes: Environment = {}, input = '') => {
@@ -154,7 +154,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
 
   it('ask prints the id of the thread on Ctrl-C, and the reply continues', async () => {
     const child = startSkein(folder, ['ask', '--verbose', '#step Waiting\n#hang'], environment);
-    const outcome = outcomeOf(child);
+    const outcome = awaitOutcome(child);
     await once(child.stderr as NodeJS.ReadableStream, 'data');
     child.kill('SIGINT');
     const { exitCode, stdout, stderr } = await outcome;
@@ -316,7 +316,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
 
   it('say when the quota is used up, and when it resets', async () => {
     const { id } = await service.skein('org', 'create', 'Metered', '--quota', '0');
-    const theirs = await memberOf(id, 'meter@example.com');
+    const theirs = await hireMember(id, 'meter@example.com');
     assertRefused(
       await run(['threads', 'list'], theirs),
       new RegExp(`trace ID ${uuid}.*Try again in \\d+ s\\.`),
@@ -344,7 +344,7 @@ describe('The remote commands', { concurrency: 3 }, () => {
 
   it('do what docs/commands.md shows', async () => {
     const document = readFileSync(join(root, 'docs/commands.md'), 'utf8');
-    const [sample] = blocksOf(sectionOf(document, '## From a terminal, for any service'));
+    const [sample] = parseBlocks(findSection(document, '## From a terminal, for any service'));
     assert.ok(sample, 'it has its sample');
     assert.ok(sample.text.startsWith('export SKEIN_API_KEY=eak_…\n'), 'it asks for the key first');
     symlinkSync(join(root, 'node_modules'), join(service.folder, 'node_modules'));

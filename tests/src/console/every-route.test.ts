@@ -23,17 +23,17 @@ describe('Every route of the console', () => {
   });
   after(() => world?.end());
 
-  function addressOf({ url, caller, thing, query = '' }: KnownRoute): string {
+  function buildAddress({ url, caller, thing, query = '' }: KnownRoute): string {
     const path = url.replace(':id', thing ? things[thing] : '') + query;
     return caller === 'member' || caller === 'admin' ? `/organizations/${world.acme}${path}` : path;
   }
 
   function call(client: ConsoleClient, route: KnownRoute, headers = {}): Promise<ConsoleResponse> {
-    return client.call(route.method, addressOf(route), { ...route.call, headers });
+    return client.call(route.method, buildAddress(route), { ...route.call, headers });
   }
 
   /** The same session in a separate client, which can send what no browser would. */
-  function copyOf({ baseUrl, cookies, csrfToken, session }: ConsoleClient, at = baseUrl): ConsoleClient {
+  function copyClient({ baseUrl, cookies, csrfToken, session }: ConsoleClient, at = baseUrl): ConsoleClient {
     const copy = new ConsoleClient(at);
     for (const [name, value] of cookies) copy.cookies.set(name, value);
     return Object.assign(copy, { csrfToken, session });
@@ -74,13 +74,13 @@ describe('Every route of the console', () => {
   it('rejects a session that has ended', async () => {
     const ended = new ConsoleClient(world.service.baseUrl);
     assertDone(await ended.signIn(world.email('ada'), testPassword));
-    const browser = copyOf(ended);
+    const browser = copyClient(ended);
     assertDone(await ended.post('/sign-out'));
     await refusals(guarded, browser, 401);
   });
 
   it('rejects a change without a CSRF token, or with the token of another session', async () => {
-    const ada = copyOf(world.ada.client);
+    const ada = copyClient(world.ada.client);
     await refusals(unsafe, ada, 403, { 'x-skein-csrf': '' });
     const changes = guarded.filter(({ method }) => method !== 'GET');
     for (const proof of ['none', '0'.repeat(64), world.ben.client.csrfToken]) {
@@ -89,7 +89,7 @@ describe('Every route of the console', () => {
   });
 
   it('rejects a change sent from another site, whatever its CSRF token', async () => {
-    const ada = copyOf(world.ada.client);
+    const ada = copyClient(world.ada.client);
     await refusals(unsafe, ada, 403, { 'sec-fetch-site': 'cross-site' });
     await refusals(unsafe, ada, 403, { origin: 'https://elsewhere.example' });
   });
@@ -109,13 +109,13 @@ describe('Every route of the console', () => {
   });
 
   it('returns 404 in an organization that the person does not belong to', async () => {
-    await refusals(entering, copyOf(world.eve.client), 404);
+    await refusals(entering, copyClient(world.eve.client), 404);
   });
 
   it('rejects members on routes for admins', async () => {
     await refusals(
       entering.filter(({ caller }) => caller === 'admin'),
-      copyOf(world.ben.client),
+      copyClient(world.ben.client),
       403,
     );
   });
@@ -125,7 +125,7 @@ describe('Every route of the console', () => {
     for (const route of guarded.filter(({ ssoOnly }) => !ssoOnly)) {
       if (!client.cookies.has('skein')) assertDone(await client.signIn(world.email('ada'), testPassword));
       const status = /\/(events|export)$/.test(route.url)
-        ? await statusOfStream(client, `/console${addressOf(route)}`)
+        ? await statusOfStream(client, `/console${buildAddress(route)}`)
         : (await call(client, withOwnBody(route, things))).status;
       assert.ok(status < 300, `${route.method} ${route.url}: ${status}`);
     }
@@ -137,7 +137,7 @@ describe('Every route of the console', () => {
     const { folder } = world.service;
     await world.service.end();
     const later = await Service.start({ folder, environment: clockOffBy(sessionLifeMs + 60_000) });
-    await refusals(guarded, copyOf(client, later.baseUrl), 401);
+    await refusals(guarded, copyClient(client, later.baseUrl), 401);
     await later.end();
   });
 });

@@ -36,7 +36,7 @@ describeOnEachEngine('An admin whose requests are in flight, on two processes,',
    */
   async function flood(
     visitor: Visitor,
-    requestOf: (from: Visitor, place: number) => Promise<ConsoleResponse>,
+    buildRequest: (from: Visitor, place: number) => Promise<ConsoleResponse>,
     takeAway: () => Promise<ConsoleResponse>,
   ): Promise<readonly ConsoleResponse[]> {
     const answers: ConsoleResponse[] = [];
@@ -44,7 +44,7 @@ describeOnEachEngine('An admin whose requests are in flight, on two processes,',
     const sendUntilRefused = async (from: Visitor, place: number): Promise<void> => {
       let answer: ConsoleResponse;
       do {
-        answer = await requestOf(from, place);
+        answer = await buildRequest(from, place);
         answers.push(answer);
       } while (!isOver && answer.status < 400);
     };

@@ -3,9 +3,9 @@ import { after, before, it } from 'node:test';
 import { assertRefused } from '../../harness/console/assertions.ts';
 import {
   ConsoleClient,
+  parseToken,
   signedInMember,
   testPassword,
-  tokenOf,
 } from '../../harness/console/console-client.ts';
 import { OpenIdProvider } from '../../harness/console/openid-provider.ts';
 import { goThrough } from '../../harness/console/provider-way.ts';
@@ -39,7 +39,7 @@ describeOnEachEngine('An account that an admin created in advance', ({ freshStor
   });
 
   const nobody = () => new ConsoleClient(service.baseUrl);
-  const idsOf = (session: any) => session.organizations.map(({ id }: { id: string }) => id);
+  const listIds = (session: any) => session.organizations.map(({ id }: { id: string }) => id);
   const invitedTo = (session: any) => session.invitations.map(({ id }: { id: string }) => id).toSorted();
 
   async function add(admin: ConsoleClient, email: string, role = 'member'): Promise<string> {
@@ -52,7 +52,7 @@ describeOnEachEngine('An account that an admin created in advance', ({ freshStor
     const hijacker = nobody();
     const accepted = await hijacker.acceptInvitation(await add(mallory, email, role), hijackersPassword);
     assert.equal(accepted.status, 200, JSON.stringify(accepted.body));
-    assert.deepEqual(idsOf(accepted.body), [evil]);
+    assert.deepEqual(listIds(accepted.body), [evil]);
     return hijacker;
   }
 
@@ -80,16 +80,16 @@ describeOnEachEngine('An account that an admin created in advance', ({ freshStor
     assert.equal((await new Api(service.baseUrl, made.body.key).list()).status, 401);
 
     // The owner has not joined the organization that the admin accepted for them.
-    assert.deepEqual(idsOf(victim.session), []);
+    assert.deepEqual(listIds(victim.session), []);
     assert.deepEqual(invitedTo(victim.session), [evil, good].toSorted());
     for (const id of [evil, good])
       assertRefused(await victim.get(victim.at('/threads?scope=mine', id)), 'NOT_FOUND');
     const joined = await victim.post(`/invitations/${good}/accept`);
-    assert.deepEqual([joined.status, idsOf(joined.body)], [200, [good]]);
+    assert.deepEqual([joined.status, listIds(joined.body)], [200, [good]]);
 
     // A new link from the admin cannot set a password.
     const { link } = (await mallory.post(mallory.at(`/members/${victim.session.user.id}/invitation`))).body;
-    const read = await nobody().post('/invitation/read', { token: tokenOf(link) });
+    const read = await nobody().post('/invitation/read', { token: parseToken(link) });
     assert.equal(read.body.password, 'sso');
     assertRefused(await nobody().acceptInvitation(link, hijackersPassword), 'INVALID_PARAMS');
     assert.equal((await victim.get('/session')).status, 200);
@@ -119,7 +119,7 @@ describeOnEachEngine('An account that an admin created in advance', ({ freshStor
     const hijacker = await hijack(email);
     const owner = nobody();
     const accepted = await owner.acceptInvitation(await add(grace, email), testPassword);
-    assert.deepEqual([accepted.status, idsOf(accepted.body)], [200, [good]]);
+    assert.deepEqual([accepted.status, listIds(accepted.body)], [200, [good]]);
     assertRefused(await hijacker.get(hijacker.at('/threads?scope=mine', good)), 'NOT_FOUND');
     assertRefused(await owner.get(owner.at('/threads?scope=mine', evil)), 'NOT_FOUND');
     const change = { current: hijackersPassword, next: 'another of Mallory' };
@@ -128,7 +128,7 @@ describeOnEachEngine('An account that an admin created in advance', ({ freshStor
     assertRefused(await hijacker.get('/session'), 'UNAUTHORIZED');
     assert.equal((await owner.get('/session')).status, 200);
     const again = await nobody().signIn(email, testPassword);
-    assert.deepEqual([again.status, idsOf(again.body)], [200, [good]]);
+    assert.deepEqual([again.status, listIds(again.body)], [200, [good]]);
     const { body } = await grace.get(grace.at('/audit'));
     const actions = body.events.map(({ action }: { action: string }) => action);
     assert.ok(!actions.includes('password.changed') && !actions.includes('session.ended-everywhere'));
@@ -147,7 +147,7 @@ describeOnEachEngine('An account that an admin created in advance', ({ freshStor
     const change = { current: hijackersPassword, next: 'another of Mallory' };
     assert.equal((await hijacker.post('/password', change)).status, 200);
     const owner = await nobody().acceptInvitation(reset.invitation, 'a new password of the owner');
-    assert.deepEqual([owner.status, idsOf(owner.body)], [200, [good]]);
+    assert.deepEqual([owner.status, listIds(owner.body)], [200, [good]]);
     assertRefused(await hijacker.get('/session'), 'UNAUTHORIZED');
   });
 
@@ -186,7 +186,7 @@ describeOnEachEngine('An account that an admin created in advance', ({ freshStor
     assertRefused(refused, 'INVALID_PARAMS');
     assert.match(refused.body.error.message, /do not already use for another organization/);
     assert.equal((await owner.get('/session')).status, 200);
-    assert.deepEqual(idsOf((await nobody().signIn(email, hijackersPassword)).body), [evil]);
+    assert.deepEqual(listIds((await nobody().signIn(email, hijackersPassword)).body), [evil]);
   });
 
   it('cannot be guessed through links of another organization', async () => {
@@ -214,7 +214,7 @@ describeOnEachEngine('An account that an admin created in advance', ({ freshStor
     const acme = (await service.skein('org', 'create', 'Acme')).id;
     const { invitation } = await service.skein('member', 'add', acme, email);
     const accepted = await nobody().acceptInvitation(invitation, testPassword);
-    assert.deepEqual(idsOf(accepted.body).toSorted(), [acme, good].toSorted());
+    assert.deepEqual(listIds(accepted.body).toSorted(), [acme, good].toSorted());
     const link = await add(mallory, email);
     assertRefused(await nobody().acceptInvitation(link, hijackersPassword), 'INVALID_PARAMS');
     assert.equal((await nobody().signIn(email, testPassword)).status, 200);

@@ -3,9 +3,9 @@ import { after, before, describe, it } from 'node:test';
 import { assertRefused } from '../../harness/console/assertions.ts';
 import {
   ConsoleClient,
+  parseToken,
   signedInMember,
   testPassword,
-  tokenOf,
 } from '../../harness/console/console-client.ts';
 import { ThreadStream } from '../../harness/console/thread-stream.ts';
 import { eventually } from '../../harness/service/eventually.ts';
@@ -44,7 +44,7 @@ describe('A session', () => {
   }
 
   it('can be started by an invitation for seven days', async () => {
-    const read = () => nobody().post('/invitation/read', { token: tokenOf(lateInvitation) });
+    const read = () => nobody().post('/invitation/read', { token: parseToken(lateInvitation) });
     await leap();
     assert.equal((await read()).status, 200);
     await leap();

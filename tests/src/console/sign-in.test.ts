@@ -3,9 +3,9 @@ import { after, before, describe, it } from 'node:test';
 import { assertRefused } from '../../harness/console/assertions.ts';
 import {
   ConsoleClient,
+  parseToken,
   signedInMember,
   testPassword,
-  tokenOf,
 } from '../../harness/console/console-client.ts';
 import { freePort } from '../../harness/service/machine.ts';
 import type { Service } from '../../harness/service/service.ts';
@@ -35,7 +35,7 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
       const email = newAddress();
       const { id, invitation } = await service.skein('member', 'add', acme, email, '--role', 'admin');
       const client = nobody();
-      const read = await client.post('/invitation/read', { token: tokenOf(invitation) });
+      const read = await client.post('/invitation/read', { token: parseToken(invitation) });
       assert.deepEqual(read.body, {
         email,
         organization: 'Acme',
@@ -59,7 +59,7 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
       const { invitation } = await service.skein('member', 'add', acme, newAddress());
       assert.equal((await nobody().acceptInvitation(invitation, testPassword)).status, 200);
       assertRefused(await nobody().acceptInvitation(invitation, testPassword), 'NOT_FOUND');
-      assertRefused(await nobody().post('/invitation/read', { token: tokenOf(invitation) }), 'NOT_FOUND');
+      assertRefused(await nobody().post('/invitation/read', { token: parseToken(invitation) }), 'NOT_FOUND');
     });
 
     it('rejects a weak password, and can still be used afterwards', async () => {
@@ -93,7 +93,7 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
     it('from the operator resets a password only after the person joined, or if they could not sign in anymore', async () => {
       const email = newAddress();
       const resets = async (link: string) =>
-        (await nobody().post('/invitation/read', { token: tokenOf(link) })).body.resets;
+        (await nobody().post('/invitation/read', { token: parseToken(link) })).body.resets;
       await service.skein('member', 'add', acme, email);
       const { invitation } = await service.skein('member', 'invite', acme, email);
       assert.equal(await resets(invitation), false);
@@ -114,7 +114,7 @@ describeOnEachEngine('Signing in', ({ freshStore }) => {
         (await client.get('/session')).body.organizations.map(({ id }: { id: string }) => id),
         [acme],
       );
-      const read = await nobody().post('/invitation/read', { token: tokenOf(invitation) });
+      const read = await nobody().post('/invitation/read', { token: parseToken(invitation) });
       assert.equal(read.body.password, 'prove');
       assertRefused(await nobody().acceptInvitation(invitation, 'not my password'), 'INVALID_PARAMS');
       const accepted = await nobody().acceptInvitation(invitation, testPassword);

@@ -18,7 +18,7 @@ describeOnEachEngine('Threads of other people in the console', ({ sharedStore })
   describe('are rated', () => {
     const rate = (visitor: Visitor, id: string, body: object) =>
       visitor.call('PUT', at(id, '/rating'), { body });
-    const ratingsOf = async (visitor: Visitor, id: string) =>
+    const listRatings = async (visitor: Visitor, id: string) =>
       assertDone(await visitor.get(at(id, '/ratings'))).ratings;
     const unanswered = async (visitor: Visitor) =>
       assertDone(await visitor.get('/unanswered?limit=100')).replies;
@@ -30,10 +30,10 @@ describeOnEachEngine('Threads of other people in the console', ({ sharedStore })
       const down = { messageId: reply.id, value: 'down', comment: 'It moved to Friday.' };
       const isListed = async () => (await unanswered(ada)).some((one: any) => one.messageId === reply.id);
       assertDone(await rate(ben, thread.id, down));
-      assert.deepEqual(await ratingsOf(ben, thread.id), [down]);
+      assert.deepEqual(await listRatings(ben, thread.id), [down]);
       assert.equal(await isListed(), false, 'an admin cannot see the private thread of another person');
       assertRefused(await rate(ada, thread.id, down), 404);
-      assert.deepEqual(await ratingsOf(ada, thread.id), []);
+      assert.deepEqual(await listRatings(ada, thread.id), []);
       assertDone(await publish(ben, thread.id));
       const [listed] = (await unanswered(ada)).filter((one: any) => one.messageId === reply.id);
       assert.deepEqual(
@@ -49,7 +49,7 @@ describeOnEachEngine('Threads of other people in the console', ({ sharedStore })
       assert.match(listed.reply, /You asked: When is the work_shop\?/, 'plain text without citations');
       assertDone(await rate(ada, thread.id, { messageId: reply.id, value: 'up' }));
       assertDone(await rate(ben, thread.id, { messageId: reply.id, value: null }));
-      assert.deepEqual(await ratingsOf(ben, thread.id), []);
+      assert.deepEqual(await listRatings(ben, thread.id), []);
       assert.equal(await isListed(), false);
       for (const visitor of [eve]) {
         assertRefused(await rate(visitor, thread.id, down), 404);

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { ConsoleResponse } from '../../harness/console/console-client.ts';
 import { type SettingsWorld, sharedSettingsWorld } from '../../harness/console/settings-world.ts';
-import { ask, at, isoTime, publish, titlesOf, untilEnded, walk } from '../../harness/console/thread-calls.ts';
+import {
+  ask,
+  at,
+  isoTime,
+  listTitles,
+  publish,
+  untilEnded,
+  walk,
+} from '../../harness/console/thread-calls.ts';
 import { assertDone, assertRefused, type Visitor } from '../../harness/console/visitor.ts';
 import { eventually } from '../../harness/service/eventually.ts';
 import { describeOnEachEngine } from '../../harness/world/engines.ts';
@@ -24,7 +32,7 @@ describeOnEachEngine('Changes of threads in the console', ({ sharedStore }) => {
       assert.deepEqual([renamed.title, renamed.mine], ['Renamed', true]);
       assert.match(renamed.updatedAt, isoTime);
       const listed = await walk(ada, { accountId: 'acct_renamed' });
-      assert.deepEqual(titlesOf({ threads: listed }), ['Renamed', 'Later']);
+      assert.deepEqual(listTitles({ threads: listed }), ['Renamed', 'Later']);
       assertRefused(await ada.patch(at(thread.id), { title: '' }), 400, /`title`/);
     });
 

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { type SettingsWorld, sharedSettingsWorld } from '../../harness/console/settings-world.ts';
-import { ask, at, isoTime, publish, titlesOf, untilEnded, walk } from '../../harness/console/thread-calls.ts';
+import {
+  ask,
+  at,
+  isoTime,
+  listTitles,
+  publish,
+  untilEnded,
+  walk,
+} from '../../harness/console/thread-calls.ts';
 import { assertDone, assertRefused, type Visitor } from '../../harness/console/visitor.ts';
 import { eventually } from '../../harness/service/eventually.ts';
 import { describeOnEachEngine } from '../../harness/world/engines.ts';
@@ -81,10 +89,10 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
     it('as mine, as published, or both, with who may change them', async () => {
       const list = (scope: string) => walk(ada, { accountId, ...(scope && { scope }) });
       const mine = await list('mine');
-      assert.deepEqual(titlesOf({ threads: mine }), ['Silk', 'Résumé of Ada', 'Refund policy']);
+      assert.deepEqual(listTitles({ threads: mine }), ['Silk', 'Résumé of Ada', 'Refund policy']);
       assert.ok(mine.every((thread) => thread.mine && !thread.published));
       const published = await list('published');
-      assert.deepEqual(titlesOf({ threads: published }), ["Ben's shared résumé"]);
+      assert.deepEqual(listTitles({ threads: published }), ["Ben's shared résumé"]);
       assert.deepEqual([published[0].mine, published[0].published], [false, true]);
       assert.equal((await list('')).length, 4);
       assert.deepEqual(await walk(eve, { accountId }), [], 'never to another organization');
@@ -94,11 +102,11 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
       const page = (query: object) =>
         ada.get(`/threads?${new URLSearchParams({ accountId, limit: '2', ...query })}`);
       const first = assertDone(await page({ scope: 'mine' }));
-      assert.deepEqual(titlesOf(first), ['Silk', 'Résumé of Ada']);
+      assert.deepEqual(listTitles(first), ['Silk', 'Résumé of Ada']);
       const cursor = first.nextCursor;
       const second = assertDone(await page({ scope: 'mine', cursor }));
       assert.deepEqual(
-        [titlesOf(second), second.nextCursor, second.truncated],
+        [listTitles(second), second.nextCursor, second.truncated],
         [['Refund policy'], null, false],
       );
       assertRefused(await page({ cursor }), 400, /`cursor`/);
@@ -123,7 +131,7 @@ describeOnEachEngine('Threads in the console', ({ sharedStore }) => {
       const search = (words: string, change: object = {}) =>
         walk(ada, { scope: 'mine', accountId, search: words, limit: '1', ...change });
       const titles = async (...asked: Parameters<typeof search>) =>
-        titlesOf({ threads: await search(...asked) });
+        listTitles({ threads: await search(...asked) });
       // The index is updated within about a second, thread by thread.
       const untilFound = (...asked: Parameters<typeof search>) =>
         eventually(

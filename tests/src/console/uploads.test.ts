@@ -15,7 +15,7 @@ const limits = {
 };
 
 /** The process in which this service reads files. */
-function readerOf(service: number): number {
+function findReader(service: number): number {
   const isReader = (pid: string) => {
     const [, parent] = /\) \S (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))!;
     return (
@@ -91,7 +91,7 @@ describe('Uploads in the console', () => {
   });
   after(() => world?.end());
 
-  const filesOf = (service: Service) => {
+  const listFiles = (service: Service) => {
     const folder = join(service.folder, 'data');
     return readdirSync(folder)
       .filter((name) => name.startsWith('.skein-upload-'))
@@ -99,7 +99,7 @@ describe('Uploads in the console', () => {
   };
   const untilFiles = (count: number, service = world.service) =>
     eventually(
-      async () => filesOf(service),
+      async () => listFiles(service),
       (files) => files.length === count,
     );
 
@@ -143,7 +143,7 @@ describe('Uploads in the console', () => {
       assert.ok(upload.isContinued);
     }
     assertDone(await world.ada.upload({ name: 'c.md' }, 'Some text.'), 201);
-    assert.deepEqual(filesOf(world.service), []);
+    assert.deepEqual(listFiles(world.service), []);
   });
 
   it('free their slot and leave no file when the client aborts them, and log no error', async () => {
@@ -174,7 +174,7 @@ describe('Uploads in the console', () => {
   it('stop at the time limit when a file keeps its reader busy, while other files are read', async () => {
     assertDone(await world.ada.upload({ name: 'a.md' }, 'Some text.'), 201);
     // The process that has read this file is kept for the next one.
-    process.kill(readerOf(world.service.pid), 'SIGSTOP');
+    process.kill(findReader(world.service.pid), 'SIGSTOP');
     const hostile = world.ada.upload({ name: 'a.md' }, 'Some other text.');
     let isDone = false;
     void hostile.then(() => {
@@ -191,12 +191,12 @@ describe('Uploads in the console', () => {
     upload.send('Some ');
     await untilFiles(1);
     await world.service.end('SIGKILL');
-    assert.equal(filesOf(world.service).length, 1);
+    assert.equal(listFiles(world.service).length, 1);
     const next = await Service.start({
       folder: world.service.folder,
       environment: { SKEIN_MODEL: 'scripted' },
     });
-    assert.deepEqual(filesOf(next), []);
+    assert.deepEqual(listFiles(next), []);
     await next.end();
   });
 });

@@ -11,7 +11,15 @@ import { eventually } from '../../harness/service/eventually.ts';
 import { cleanEnvironment, launcher, runCommand } from '../../harness/service/service.ts';
 import { type Made, prepareStore } from '../../harness/world/world.ts';
 import { signPeopleIn } from './people-facts.ts';
-import { factsOf, type Held, nothingHeldBut, operate, type Served, serveStore, work } from './store-facts.ts';
+import {
+  collectFacts,
+  type Held,
+  nothingHeldBut,
+  operate,
+  type Served,
+  serveStore,
+  work,
+} from './store-facts.ts';
 
 /** Enough further threads that a copy into a file can be killed before it ends. */
 const manyThreads = 6_000;
@@ -55,7 +63,7 @@ describe('skein copy', () => {
     held = nothingHeldBut(await signPeopleIn(folder, made));
     served = await serveStore(folder, origin, made);
     await work(served, held, 'first');
-    facts = await factsOf(served, held);
+    facts = await collectFacts(served, held);
   });
   after(() => served.service.end('SIGKILL'));
 
@@ -65,12 +73,12 @@ describe('skein copy', () => {
     const { tables } = await copied(from, to);
     assert.ok(tables.every(({ rows, checksum }: any) => rows > 0 && /^[0-9a-f]{64}$/.test(checksum)));
     served = await serveStore(folder, to, made);
-    assert.deepEqual(await factsOf(served, held), facts);
+    assert.deepEqual(await collectFacts(served, held), facts);
   }
 
   async function workOn(round: string): Promise<void> {
     await work(served, held, round);
-    facts = await factsOf(served, held);
+    facts = await collectFacts(served, held);
   }
 
   it('rejects a file that is in use as source or target', async () => {
@@ -152,7 +160,7 @@ describe('skein copy', () => {
       const outdated = await interruptedCopy();
       await operate(folder, source, 'org', 'create', 'Initech');
       const { tables } = await copied(source, outdated);
-      assert.equal(rowsOf(tables, 'organization'), rowsOf(whole.tables, 'organization') + 1);
+      assert.equal(countRows(tables, 'organization'), countRows(whole.tables, 'organization') + 1);
     });
 
     it('also copies everything from the start into a file', { timeout: 600_000 }, async () => {
@@ -170,7 +178,7 @@ describe('skein copy', () => {
       assert.equal(exitCode, 1);
       assert.match(stderr, /unfinished copy/);
       const { tables } = await copied(source, `sqlite:${file}`);
-      assert.equal(rowsOf(tables, 'thread'), rowsOf(whole.tables, 'thread') + manyThreads);
+      assert.equal(countRows(tables, 'thread'), countRows(whole.tables, 'thread') + manyThreads);
       for (const { table, rows } of tables) {
         const [{ count }] = await query(source, `SELECT count(*) FROM "${table}"`);
         assert.equal(rows, Number(count), table);
@@ -269,7 +277,7 @@ describe('skein copy', () => {
     const toFile = await runCommand(folder, back);
     assert.equal(toFile.exitCode, 0, toFile.stderr);
     assert.ok(existsSync(join(folder, 'from-file.db')));
-    const threadsIn = ({ stdout }: { stdout: string }) => rowsOf(JSON.parse(stdout).tables, 'thread');
+    const threadsIn = ({ stdout }: { stdout: string }) => countRows(JSON.parse(stdout).tables, 'thread');
     assert.ok(threadsIn(toDatabase) > 0);
     assert.equal(threadsIn(toFile), threadsIn(toDatabase));
   });
@@ -321,7 +329,7 @@ async function addManyThreads(url: string): Promise<void> {
   );
 }
 
-function rowsOf(tables: any[], name: string): number {
+function countRows(tables: any[], name: string): number {
   return tables.find(({ table }) => table === name).rows;
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ConsoleClient, testPassword, tokenOf } from '../../harness/console/console-client.ts';
+import { ConsoleClient, parseToken, testPassword } from '../../harness/console/console-client.ts';
 import { OpenIdProvider } from '../../harness/console/openid-provider.ts';
 import { goThrough } from '../../harness/console/provider-way.ts';
 import { Service } from '../../harness/service/service.ts';
@@ -45,7 +45,7 @@ export async function signPeopleIn(folder: string, made: Made): Promise<PeopleHe
     return {
       passwordCookies: byPassword.cookies,
       providerCookies: viaProvider.cookies,
-      invitationToken: tokenOf(unused),
+      invitationToken: parseToken(unused),
       ratedThread,
     };
   } finally {

@@ -75,7 +75,7 @@ async function workAs(person: Person, store: Served, held: Held, round: string):
 }
 
 /** What can be seen of a store from outside. Equal facts mean equal stores. */
-export async function factsOf(store: Served, held: Held): Promise<unknown> {
+export async function collectFacts(store: Served, held: Held): Promise<unknown> {
   const { service, made, operate } = store;
   const facts: Record<string, unknown> = {};
   for (const person of people) {
@@ -99,7 +99,7 @@ export async function factsOf(store: Served, held: Held): Promise<unknown> {
   }
   facts.people = await peopleFacts(service, held.people);
   [facts.keys, facts.members, facts.changes, facts.found, facts.foundByName] = await Promise.all([
-    keysOf(store),
+    listKeys(store),
     operate('member', 'list', made.acme),
     changesIn(store),
     operate('doc', 'search', made.acme, 'How long do refunds take?'),
@@ -110,7 +110,7 @@ export async function factsOf(store: Served, held: Held): Promise<unknown> {
 }
 
 /** Without the time of last use, because collecting these facts uses the keys. */
-async function keysOf({ operate, made }: Served): Promise<unknown> {
+async function listKeys({ operate, made }: Served): Promise<unknown> {
   const keys: { lastUsedAt: string | null }[] = await operate('key', 'list', made.acme);
   return keys.map(({ lastUsedAt, ...key }) => key);
 }

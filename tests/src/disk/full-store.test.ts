@@ -21,7 +21,7 @@ async function storeOn(disk: SmallDisk): Promise<{ key: string; environment: Rec
 
 const elsewhere = temporaryFolder();
 
-async function findingsOf(environment: Record<string, string>): Promise<Record<string, string>> {
+async function collectFindings(environment: Record<string, string>): Promise<Record<string, string>> {
   const { exitCode, stdout, stderr } = await runSkein(elsewhere, ['doctor', '--json'], environment);
   assert.equal(exitCode, 1, stdout);
   assert.equal(stderr, '');
@@ -41,7 +41,7 @@ describe('A store on a full disk', { skip: skipWithoutMounts }, () => {
     const acknowledged = [body.thread.id, ...(await createUntilRefused(api))];
     assert.deepEqual(await assertDown(service, api, /disk is full/), []);
     assert.equal((await api.list()).status, 500, 'a read that cannot be counted against the quota');
-    const found = await findingsOf(environment);
+    const found = await collectFindings(environment);
     assert.match(found.disk ?? '', /^[\d.]+ (?:bytes|kB) free .*free up space/);
     assert.match(found.sync ?? '', /^ENOSPC.*free up disk space/);
 
@@ -86,7 +86,7 @@ describe('A store on a full disk', { skip: skipWithoutMounts }, () => {
     const disk = new SmallDisk(1024);
     const { environment } = await storeOn(disk);
     disk.fill();
-    const found = await findingsOf(environment);
+    const found = await collectFindings(environment);
     assert.match(found.store ?? '', /cannot be opened \(.*\)/);
     assert.match(found.sync ?? '', /^ENOSPC/);
   });
@@ -97,7 +97,7 @@ describe('A store on a read-only disk', { skip: skipWithoutMounts }, () => {
     const disk = new SmallDisk(1024);
     const { environment } = await storeOn(disk);
     disk.makeReadOnly();
-    const found = await findingsOf(environment);
+    const found = await collectFindings(environment);
     assert.match(found.sync ?? '', /^EROFS.*mount the disk for writing/);
     assert.match(found.store ?? '', /cannot be opened \(EROFS/);
     const { exitCode, stderr } = await serveAndFail(elsewhere, environment);

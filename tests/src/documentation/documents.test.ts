@@ -3,7 +3,7 @@ import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:
 import { createRequire } from 'node:module';
 import { dirname, join, matchesGlob, relative } from 'node:path';
 import { describe, it } from 'node:test';
-import { blocksOf, sectionOf, withoutBlocks } from '../../harness/documents/markdown.ts';
+import { findSection, parseBlocks, withoutBlocks } from '../../harness/documents/markdown.ts';
 import { root } from '../../harness/service/service.ts';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -46,7 +46,7 @@ describe('The documents', () => {
       const linked = file === '' ? path : relative(root, join(root, dirname(path), file));
       assert.ok(existsSync(join(root, linked)), `${path} links to ${target}, which does not exist`);
       if (heading !== undefined) {
-        assert.ok(headingsOf(linked).includes(heading), `${path}: ${linked} has no heading #${heading}`);
+        assert.ok(listHeadings(linked).includes(heading), `${path}: ${linked} has no heading #${heading}`);
       }
     }
   });
@@ -80,7 +80,7 @@ describe('The documents', () => {
 
 describe('ARCHITECTURE.md', () => {
   it('lists every folder, and no others', () => {
-    const [map] = blocksOf(sectionOf(read('ARCHITECTURE.md'), '## Folders'));
+    const [map] = parseBlocks(findSection(read('ARCHITECTURE.md'), '## Folders'));
     const mapped = map?.text.match(/^[\w/.-]+(?=\/)/gm) ?? [];
     const folders = written.filter(
       (path) => path !== '.' && statSync(join(root, path)).isDirectory() && hasFiles(path),
@@ -96,7 +96,7 @@ describe('ARCHITECTURE.md', () => {
 describe('CONTRIBUTING.md', () => {
   it('shows a violation with the message of the broken rule', () => {
     const { forbidden } = createRequire(import.meta.url)('../../../.dependency-cruiser.cjs');
-    const [violation] = blocksOf(sectionOf(read('CONTRIBUTING.md'), '## Import rules'));
+    const [violation] = parseBlocks(findSection(read('CONTRIBUTING.md'), '## Import rules'));
     const [, name, reason] = /^ +error ([\w-]+): [^\n]+\n(.*)$/s.exec(violation?.text ?? '') ?? [];
     const rule = forbidden.find((candidate: { name: string }) => candidate.name === name);
     assert.equal(reason?.trim().replaceAll(/\s+/g, ' '), rule?.comment);
@@ -121,7 +121,7 @@ describe('docs/decisions', () => {
     const listed = [...read(`${folder}/README.md`).matchAll(/^(\d+)\. \[(.+)\]\((.+)\)$/gm)];
     assert.deepEqual(
       listed.map(([, number, title, page]) => [Number(number), title, page]),
-      pages.map((page, index) => [index + 1, titleOf(`${folder}/${page}`), page]),
+      pages.map((page, index) => [index + 1, readTitle(`${folder}/${page}`), page]),
     );
   });
 
@@ -136,12 +136,12 @@ describe('docs/decisions', () => {
   });
 });
 
-function titleOf(path: string): string | undefined {
+function readTitle(path: string): string | undefined {
   return /^# (.+)\n/.exec(read(path))?.[1];
 }
 
 /** The anchors that GitHub gives to headings. */
-function headingsOf(path: string): string[] {
+function listHeadings(path: string): string[] {
   return [...withoutBlocks(read(path)).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
     (heading as string)
       .toLowerCase()

@@ -4,12 +4,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
-import { blocksOf } from '../../harness/documents/markdown.ts';
+import { parseBlocks } from '../../harness/documents/markdown.ts';
 import { transcript, withoutChance } from '../../harness/documents/transcript.ts';
 import { cleanEnvironment, root, temporaryFolder } from '../../harness/service/service.ts';
 
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
-const tour = blocksOf(readFileSync(join(root, 'docs/tour.md'), 'utf8'));
+const tour = parseBlocks(readFileSync(join(root, 'docs/tour.md'), 'utf8'));
 const start = 'npm ci && npm start';
 
 describe('The README', () => {
@@ -21,7 +21,7 @@ describe('The README', () => {
   let greeting: string[];
 
   before(async () => {
-    const commands = blocksOf(readme).map(({ text }) => text.trim());
+    const commands = parseBlocks(readme).map(({ text }) => text.trim());
     assert.ok(commands.includes(start), `the README does not say '${start}'`);
     // A separate process group, so that a signal reaches the service behind npm and its shell.
     service = spawn('npm', ['start'], { cwd: root, env: environment, detached: true });
@@ -52,7 +52,7 @@ describe('The README', () => {
   // After the tour, whose lists show only its own threads.
   it('shows commands that work once the key is pasted', () => {
     const address = match(greeting, /"address":"([^"]+)"/);
-    const block = blocksOf(readme).find(({ text }) => text.includes('eak_…'))!.text;
+    const block = parseBlocks(readme).find(({ text }) => text.includes('eak_…'))!.text;
     const commands = block
       .replace('eak_…', match(greeting, /^ {2}(eak_\w+)$/))
       .replaceAll('http://127.0.0.1:8080', address);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { blocksOf, sectionOf } from '../../harness/documents/markdown.ts';
+import { findSection, parseBlocks } from '../../harness/documents/markdown.ts';
 import { CodeCoverage } from '../../harness/service/code-coverage.ts';
 import { root } from '../../harness/service/service.ts';
 import { createThread, startWorld, type World } from '../../harness/world/world.ts';
@@ -10,7 +10,7 @@ import { createThread, startWorld, type World } from '../../harness/world/world.
 const architecture = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
 
 function listFiles(heading: string): string[] {
-  const [list] = blocksOf(sectionOf(architecture, heading));
+  const [list] = parseBlocks(findSection(architecture, heading));
   const files = list?.text.match(/^\S+\.ts/gm) ?? [];
   return files.map((file) => `server/src/${file}`);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { sectionOf, tableRows } from '../../harness/documents/markdown.ts';
+import { findSection, tableRows } from '../../harness/documents/markdown.ts';
 import { root } from '../../harness/service/service.ts';
 
 /** Every rule of the specification: under its section, its number or the row of its table. */
@@ -73,7 +73,7 @@ const ruleIds = Object.entries(rules).flatMap(([section, names]) =>
 const document = readFileSync(join(root, 'docs/spec-coverage.md'), 'utf8');
 const withoutTest = '## Rules without a test';
 const silent = '## Where the specification is silent';
-const unshown = tableRows(sectionOf(document, withoutTest)).map(([rule]) => rule as string);
+const unshown = tableRows(findSection(document, withoutTest)).map(([rule]) => rule as string);
 const shown = tableRows(document).filter((cells) => cells.length === 3) as [string, string, string][];
 const named = shown.flatMap(([rule, , tests]) =>
   tests.split('<br>').map((test) => {
@@ -94,7 +94,7 @@ describe('docs/spec-coverage.md', () => {
   it('has every rule of the specification once, with its tests or the reason why it has none', () => {
     const ofSpecification = new Set(ruleIds);
     assert.equal(ofSpecification.size, ruleIds.length);
-    const decisions = tableRows(sectionOf(document, silent)).map(([rule]) => rule as string);
+    const decisions = tableRows(findSection(document, silent)).map(([rule]) => rule as string);
     const listed = [...shown.map(([rule]) => rule), ...unshown].filter((rule) => !decisions.includes(rule));
     assert.deepEqual(listed.toSorted(), ruleIds.toSorted());
     for (const decision of decisions) assert.ok(!ofSpecification.has(decision), decision);

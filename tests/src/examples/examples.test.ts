@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { type Block, blocksOf, sectionOf } from '../../harness/documents/markdown.ts';
+import { type Block, findSection, parseBlocks } from '../../harness/documents/markdown.ts';
 import { pathWithNpx, writeNpx } from '../../harness/documents/stage.ts';
 import { Api } from '../../harness/http/api.ts';
 import { type CommandOutcome, cleanEnvironment, root, Service } from '../../harness/service/service.ts';
@@ -36,7 +36,7 @@ describe('The examples', { concurrency: 2 }, () => {
       const service = await Service.start();
       try {
         const readme = readFileSync(join(root, 'examples', name, 'README.md'), 'utf8');
-        const steps = stepsOf(blocksOf(sectionOf(readme, '## Run it')));
+        const steps = parseSteps(parseBlocks(findSection(readme, '## Run it')));
         assert.ok(steps.length >= 3, 'it has its commands');
         const key = service.output.map((line) => /^ {2}(eak_\w+)$/.exec(line)?.[1]).find(Boolean) as string;
         const [settings] = steps as [Step, ...Step[]];
@@ -175,7 +175,7 @@ interface Step {
   printed: string;
 }
 
-function stepsOf(blocks: readonly Block[]): Step[] {
+function parseSteps(blocks: readonly Block[]): Step[] {
   const steps: Step[] = [];
   for (const { language, text } of blocks) {
     if (language === 'sh') steps.push({ commands: text, printed: '' });

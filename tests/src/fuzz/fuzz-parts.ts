@@ -5,7 +5,7 @@ import type { Fault, Fixture, Framing, Operation, Part } from './fuzz-part.ts';
 const missingId = 'thr_00000000000000000000000000';
 
 const part = <T>(value: T, fault?: Fault): Part<T> => ({ value, fault });
-const anyOf = <T>(fault: Fault | undefined, ...values: T[]): fc.Arbitrary<Part<T>> =>
+const pickFrom = <T>(fault: Fault | undefined, ...values: T[]): fc.Arbitrary<Part<T>> =>
   fc.constantFrom(...values).map((value) => part(value, fault));
 /** Picks the second kind one time in `rarity`. */
 const rarely = <T>(rarity: number, usual: fc.Arbitrary<T>, rare: fc.Arbitrary<T>): fc.Arbitrary<T> =>
@@ -15,12 +15,12 @@ const writes = (operation: Operation) => !['get', 'list'].includes(operation);
 
 export function methods(operation: Operation): fc.Arbitrary<Part> {
   const right = { get: 'GET', list: 'GET', create: 'POST', rename: 'PATCH', delete: 'DELETE' }[operation];
-  const usual = writes(operation) ? fc.constant(part(right)) : anyOf(undefined, 'GET', 'GET', 'HEAD');
+  const usual = writes(operation) ? fc.constant(part(right)) : pickFrom(undefined, 'GET', 'GET', 'HEAD');
   return rarely(
     8,
     usual,
     fc.oneof(
-      anyOf(
+      pickFrom(
         'route',
         'PUT',
         'OPTIONS',
@@ -33,7 +33,7 @@ export function methods(operation: Operation): fc.Arbitrary<Part> {
         'MKCOL',
         'LOCK',
       ),
-      anyOf('http', 'FOO', 'get', 'Post', 'G@T', 'CONNECT', 'DELETEX', '\0GET', 'PRI', '\x16\x03\x01'),
+      pickFrom('http', 'FOO', 'get', 'Post', 'G@T', 'CONNECT', 'DELETEX', '\0GET', 'PRI', '\x16\x03\x01'),
     ),
   );
 }
@@ -48,7 +48,7 @@ export function paths(operation: Operation, fixture: Fixture): fc.Arbitrary<Part
   const usual = collection ? fc.constant(part('/api/v1/threads')) : fc.constant(known);
   const same = (collection ? '/api/v1/threads' : known.value).slice('/api'.length);
   const anywhere = [
-    anyOf(
+    pickFrom(
       'outside',
       '//api/v1/threads',
       '/api//v1/threads',
@@ -61,7 +61,7 @@ export function paths(operation: Operation, fixture: Fixture): fc.Arbitrary<Part
       '/..',
       '/%2e%2e/api/v1/threads',
     ),
-    anyOf(
+    pickFrom(
       'route',
       '/api/v1',
       '/api/v1/',
@@ -78,7 +78,7 @@ export function paths(operation: Operation, fixture: Fixture): fc.Arbitrary<Part
       '/api/v1/__proto__',
       `/api/v1/${'a'.repeat(12_000)}`,
     ),
-    anyOf(
+    pickFrom(
       'http',
       '/api/v1/thre\0ads',
       '/api/v1/thr eads',
@@ -94,7 +94,7 @@ export function paths(operation: Operation, fixture: Fixture): fc.Arbitrary<Part
       .map((spelled) => (collection ? part(spelled.value) : spelled)),
   ];
   const ids = fc.oneof(
-    anyOf(
+    pickFrom(
       'thread',
       '',
       '%',
@@ -125,7 +125,7 @@ export function paths(operation: Operation, fixture: Fixture): fc.Arbitrary<Part
 }
 
 export function queries(operation: Operation): fc.Arbitrary<Part> {
-  const ignored = anyOf(
+  const ignored = pickFrom(
     undefined,
     '',
     '',
@@ -139,7 +139,7 @@ export function queries(operation: Operation): fc.Arbitrary<Part> {
     `z=${'%41'.repeat(500)}`,
   );
   if (operation !== 'list') return rarely(4, fc.constant(part('')), ignored);
-  const refused = anyOf(
+  const refused = pickFrom(
     'validation',
     'limit=0',
     'limit=101',
@@ -175,7 +175,7 @@ export function queries(operation: Operation): fc.Arbitrary<Part> {
   const random = fc
     .base64String({ minLength: 4, maxLength: 200 })
     .map((text) => part(`cursor=${encodeURIComponent(text)}`, 'validation'));
-  const accepted = anyOf(
+  const accepted = pickFrom(
     undefined,
     'limit=1',
     'limit=1&x=%',
@@ -194,9 +194,9 @@ export function queries(operation: Operation): fc.Arbitrary<Part> {
 export function credentials(operation: Operation, fixture: Fixture): fc.Arbitrary<Part<readonly string[]>> {
   const { key, orgWideKey, revokedKey, outsideKey } = fixture;
   const bearer = (token: string, scheme = 'Bearer') => [`Authorization: ${scheme} ${token}`];
-  const good = anyOf(undefined, bearer(key), bearer(key), bearer(key, 'bearer'), bearer(key, 'BEARER   '));
+  const good = pickFrom(undefined, bearer(key), bearer(key), bearer(key, 'bearer'), bearer(key, 'BEARER   '));
   const orgWide = fc.constant(part(bearer(orgWideKey), writes(operation) ? 'forbidden' : undefined));
-  const bad = anyOf(
+  const bad = pickFrom(
     'credential',
     [],
     ['Authorization:'],
@@ -229,7 +229,7 @@ export function contentTypes(operation: Operation): fc.Arbitrary<Part<readonly s
   const line = (type: string) => [`Content-Type: ${type}`];
   return rarely(
     6,
-    anyOf(
+    pickFrom(
       undefined,
       line('application/json'),
       line('application/json; charset=utf-8'),
@@ -238,7 +238,7 @@ export function contentTypes(operation: Operation): fc.Arbitrary<Part<readonly s
       line('application/json; charset=utf8; version=1'),
       line('application/json; a'),
     ),
-    anyOf(
+    pickFrom(
       'validation',
       [],
       line('text/plain'),
@@ -257,7 +257,7 @@ export function contentTypes(operation: Operation): fc.Arbitrary<Part<readonly s
 
 export function extras(operation: Operation): fc.Arbitrary<Part<readonly string[]>> {
   const host = 'Host: skein.test';
-  const harmless = anyOf<readonly string[]>(
+  const harmless = pickFrom<readonly string[]>(
     undefined,
     [host],
     [host, 'If-None-Match: "x", , W/,,"'],
@@ -277,16 +277,16 @@ export function extras(operation: Operation): fc.Arbitrary<Part<readonly string[
   const idempotency =
     operation === 'create'
       ? fc.oneof(
-          anyOf(
+          pickFrom(
             undefined,
             [host, 'Idempotency-Key: "{index}"'],
             [host, 'Idempotency-Key: \xe9{index}'],
             [host, 'Idempotency-Key: __proto__{index}'],
           ),
-          anyOf('validation', [host, 'Idempotency-Key:'], [host, `Idempotency-Key: ${'k'.repeat(256)}`]),
+          pickFrom('validation', [host, 'Idempotency-Key:'], [host, `Idempotency-Key: ${'k'.repeat(256)}`]),
         )
       : harmless;
-  const refused = anyOf<readonly string[]>(
+  const refused = pickFrom<readonly string[]>(
     'http',
     [],
     [host, 'Expect: the-unexpected'],
@@ -318,7 +318,7 @@ export function framings(operation: Operation): fc.Arbitrary<Part<Framing>> {
     rarely<Part<Framing>>(5, fc.constant(part({ style: 'length' })), fc.constant(part({ style: 'chunked' }))),
     rarely<Part<Framing>>(
       12,
-      anyOf<Framing>(
+      pickFrom<Framing>(
         'http',
         broken('Content-Length: 5', 'Content-Length: 6'),
         broken('Content-Length: -1'),
@@ -332,7 +332,7 @@ export function framings(operation: Operation): fc.Arbitrary<Part<Framing>> {
         broken('Transfer-Encoding: chunked', 'Transfer-Encoding: identity'),
       ),
       // The head is complete: faults in it are reported before the missing rest of the body.
-      anyOf<Framing>('validation', { style: 'broken', fields: ['Content-Length: 1000000'], cut: true }),
+      pickFrom<Framing>('validation', { style: 'broken', fields: ['Content-Length: 1000000'], cut: true }),
     ),
   );
 }

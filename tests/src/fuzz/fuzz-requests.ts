@@ -71,7 +71,7 @@ function assemble(draft: Draft, index: number): FuzzRequest {
     ...credential.value,
     ...extra.value.map((line) => line.replaceAll('{index}', String(index))),
     ...(hasBody ? contentType.value : []),
-    ...(framing.value.fields ?? framingOf(framing.value, body.value)),
+    ...(framing.value.fields ?? frameBody(framing.value, body.value)),
   ];
   const question = query.value === '' ? '' : `?${query.value}`;
   const head = `${method.value} ${path.value}${question} HTTP/1.1\r\n${fields.map((line) => `${line}\r\n`).join('')}\r\n`;
@@ -85,13 +85,13 @@ function assemble(draft: Draft, index: number): FuzzRequest {
   return {
     method: method.value,
     bytes: Buffer.concat([Buffer.from(head, 'latin1'), sent]),
-    status: first === undefined ? successOf(operation, extra.value) : statusOfFault[first],
+    status: first === undefined ? expectSuccess(operation, extra.value) : statusOfFault[first],
     alone: found.has('http') || framing.value.cut === true,
     cut: framing.value.cut === true,
   };
 }
 
-function framingOf({ style }: Framing, body: Buffer): string[] {
+function frameBody({ style }: Framing, body: Buffer): string[] {
   if (style === 'chunked') return ['Transfer-Encoding: chunked'];
   return body.length === 0 ? [] : [`Content-Length: ${body.length}`];
 }
@@ -107,7 +107,7 @@ function chunked(body: Buffer): Buffer {
   return Buffer.concat([...framed, Buffer.from('0\r\n\r\n')]);
 }
 
-function successOf(operation: Operation, extra: readonly string[]): number {
+function expectSuccess(operation: Operation, extra: readonly string[]): number {
   if (operation === 'create') return 201;
   const conditional = operation === 'get' || operation === 'list';
   return conditional && extra.some((line) => /^if-none-match: *\* *$/i.test(line)) ? 304 : 200;

@@ -61,8 +61,8 @@ export class Callers {
 
   /** After the round, reads every thread until its reply has ended or `withinMs` have passed, and walks every listing. */
   async readAll(credentials: readonly Credential[], withinMs: number): Promise<void> {
-    const keyOf = new Map(credentials.map((credential) => [credential.user, credential]));
-    for (const credential of keyOf.values()) await this.#walk(credential);
+    const credentialsByUser = new Map(credentials.map((credential) => [credential.user, credential]));
+    for (const credential of credentialsByUser.values()) await this.#walk(credential);
     // A create without a response is known from the listing.
     const ids = new Map(this.#threads.map(({ id, owner }) => [id, owner.user]));
     for (const call of this.calls) {
@@ -71,7 +71,7 @@ export class Callers {
     const all = [...ids];
     await sendMany(ids.size, readsAtOnce, async (place) => {
       const [id, user] = all[place]!;
-      const credential = keyOf.get(user)!;
+      const credential = credentialsByUser.get(user)!;
       // From its first read on: a slow machine takes a while to get to the last thread.
       const deadline = performance.now() + withinMs;
       while (performance.now() < deadline) {
@@ -119,7 +119,7 @@ export class Callers {
 
   async #get(credential: Credential, id: string) {
     const { call, answer } = await this.#call(credential, (api) => api.get(id));
-    const seen = call.status === 200 ? readOf(answer) : undefined;
+    const seen = call.status === 200 ? toRead(answer) : undefined;
     this.calls.push({ ...call, kind: 'get', id, seen });
     return call.status === 404 ? 'missing' : seen;
   }
@@ -143,7 +143,7 @@ export class Callers {
     for (let failures = 0; cursor !== null && failures < 20; ) {
       const query = { limit: pageSize, ...(cursor !== undefined && { cursor }) };
       const { call, answer } = await this.#call(credential, (api) => api.list(query));
-      const threads: SeenThread[] = call.status === 200 ? answer.threads.map(threadOf) : [];
+      const threads: SeenThread[] = call.status === 200 ? answer.threads.map(toSeenThread) : [];
       if (call.status === 200) cursor = answer.nextCursor;
       this.calls.push({ ...call, kind: 'page', walk, threads, isLast: cursor === null });
       if (call.status === 200) continue;
@@ -184,11 +184,11 @@ function connectionLost(error: unknown): { failure: string } {
   return { failure: String(error.cause) };
 }
 
-function threadOf({ id, title, createdAt, updatedAt }: any): SeenThread {
+function toSeenThread({ id, title, createdAt, updatedAt }: any): SeenThread {
   return { id, title, activity: updatedAt ?? createdAt };
 }
 
-function readOf({ thread, messages }: any) {
+function toRead({ thread, messages }: any) {
   const { status, content, completedAt } = messages[1];
-  return { ...threadOf(thread), reply: { status, content, completedAt } };
+  return { ...toSeenThread(thread), reply: { status, content, completedAt } };
 }

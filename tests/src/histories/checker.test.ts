@@ -52,7 +52,7 @@ const page = (at: Times, titles: (string | [string, string])[], isLast = true): 
   }),
 });
 const outage = { fault: 'kill', losesCounts: false, startedAt: 0, endedAt: 1000, recoveryMs: 1 };
-const quotaOf = (limit: number) => new Map([['acme', { limit, until: 9999 }]]);
+const createQuotas = (limit: number) => new Map([['acme', { limit, until: 9999 }]]);
 
 function violations(calls: Call[], rest: Partial<History> = {}): string[] {
   return findViolations({ calls, revocations: [], outages: [], quotas: new Map(), ...rest });
@@ -100,7 +100,7 @@ describe('The history checker accepts', () => {
   it('a quota that loses requests of the last second before the database died', () => {
     const calls = [create([0, 1]), get([3500, 3501], 'T1'), get([6000, 6001], 'T1')];
     const died = { ...outage, losesCounts: true, startedAt: 4000, endedAt: 5000 };
-    assert.deepEqual(violations(calls, { outages: [died], quotas: quotaOf(2) }), []);
+    assert.deepEqual(violations(calls, { outages: [died], quotas: createQuotas(2) }), []);
   });
 });
 
@@ -189,17 +189,20 @@ describe('The history checker finds', () => {
     'an exceeded quota': [
       /quota of 1/,
       [create([0, 1]), get([2, 3], 'T1')],
-      { outages: [outage], quotas: quotaOf(1) },
+      { outages: [outage], quotas: createQuotas(1) },
     ],
     'a quota that loses older requests when the database dies': [
       /2 requests served with a quota of 1/,
       [create([0, 1]), get([2500, 2501], 'T1'), get([3500, 3501], 'T1')],
-      { outages: [{ ...outage, losesCounts: true, startedAt: 4000, endedAt: 5000 }], quotas: quotaOf(1) },
+      {
+        outages: [{ ...outage, losesCounts: true, startedAt: 4000, endedAt: 5000 }],
+        quotas: createQuotas(1),
+      },
     ],
     'a quota that rejects too early': [
       /429 after 2 of 3/,
       [create([0, 1]), get([2, 3], 'T1'), { ...remove([4, 5]), status: 429 } as Call],
-      { quotas: quotaOf(3) },
+      { quotas: createQuotas(3) },
     ],
     'an error outside an outage': [
       /outside an outage/,

@@ -15,7 +15,7 @@ interface ThreadHistory {
 
 /** Every promise that the history breaks, as sentences. */
 export function findViolations(history: History): string[] {
-  const threads = threadsOf(history);
+  const threads = groupThreads(history);
   return [
     ...threads.flatMap(checkValue),
     ...threads.flatMap(checkReply),
@@ -28,7 +28,7 @@ export function findViolations(history: History): string[] {
 }
 
 /** Threads by id. A create whose response was lost is known by its title, which no other create uses. */
-function threadsOf({ calls }: History): ThreadHistory[] {
+function groupThreads({ calls }: History): ThreadHistory[] {
   const listed = new Map<string, Operation[]>();
   const idsByTitle = new Map<string, string>();
   for (const call of calls) {
@@ -36,7 +36,7 @@ function threadsOf({ calls }: History): ThreadHistory[] {
     for (const { id, title } of call.threads) {
       idsByTitle.set(createdTitle(title), id);
       const reads = listed.get(id) ?? [];
-      reads.push({ kind: 'read', value: title, ...spanOf(call) });
+      reads.push({ kind: 'read', value: title, ...toSpan(call) });
       listed.set(id, reads);
     }
   }
@@ -76,12 +76,12 @@ function isRejected({ status }: Call): boolean {
 /** Title and deletion of a thread behave like one value that every call reads or changes at one moment. */
 function checkValue({ id, owner, created, calls, listed }: ThreadHistory): string[] {
   const operations: Operation[] = [
-    { kind: 'write', value: created.title, ...spanOf(created), isUncertain: created.status !== 201 },
+    { kind: 'write', value: created.title, ...toSpan(created), isUncertain: created.status !== 201 },
     ...listed,
   ];
   for (const call of calls) {
     if (call.credential.user !== owner.user) continue;
-    const span = spanOf(call);
+    const span = toSpan(call);
     if (call.status === 404) operations.push({ kind: 'read', value: deleted, ...span });
     else if (call.kind === 'get') {
       if (call.seen !== undefined) operations.push({ kind: 'read', value: call.seen.title, ...span });
@@ -94,7 +94,7 @@ function checkValue({ id, owner, created, calls, listed }: ThreadHistory): strin
   return [`${id}: no order of these calls explains them:\n${describeOperations(operations)}`];
 }
 
-function spanOf({ startedAt, endedAt }: Call): { startedAt: number; endedAt: number } {
+function toSpan({ startedAt, endedAt }: Call): { startedAt: number; endedAt: number } {
   return { startedAt, endedAt };
 }
 
@@ -176,15 +176,15 @@ function checkWalk(pages: readonly CallOf<'page'>[], threads: readonly ThreadHis
 
 /** A caller sees the threads of its own user and no others, and no thread that nobody created. */
 function checkTenants({ calls }: History, threads: readonly ThreadHistory[]): string[] {
-  const ownerOf = new Map(threads.map(({ id, owner }) => [id, owner.user]));
+  const ownersById = new Map(threads.map(({ id, owner }) => [id, owner.user]));
   return calls.flatMap((call) => {
     const { user } = call.credential;
     if (call.kind === 'page')
       return call.threads
-        .filter(({ id }) => ownerOf.get(id) !== user)
-        .map(({ id }) => `${user} lists ${id}, which ${ownerOf.get(id) ?? 'nobody'} created`);
-    if (call.kind === 'create' || call.status !== 200 || ownerOf.get(call.id) === user) return [];
-    return [`${user} may ${call.kind} ${call.id} of ${ownerOf.get(call.id) ?? 'nobody'}`];
+        .filter(({ id }) => ownersById.get(id) !== user)
+        .map(({ id }) => `${user} lists ${id}, which ${ownersById.get(id) ?? 'nobody'} created`);
+    if (call.kind === 'create' || call.status !== 200 || ownersById.get(call.id) === user) return [];
+    return [`${user} may ${call.kind} ${call.id} of ${ownersById.get(call.id) ?? 'nobody'}`];
   });
 }
 

@@ -200,7 +200,7 @@ class Cluster {
   }
 
   get url(): string {
-    return this.#proxy.urlOf(this.#primary.url);
+    return this.#proxy.rewriteUrl(this.#primary.url);
   }
 
   faults(): Fault[] {

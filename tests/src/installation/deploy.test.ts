@@ -5,13 +5,13 @@ import { BlockList } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
-import { sectionOf, tableRows } from '../../harness/documents/markdown.ts';
+import { findSection, tableRows } from '../../harness/documents/markdown.ts';
 import { findProgram } from '../../harness/service/machine.ts';
 import { root, Service, temporaryFolder } from '../../harness/service/service.ts';
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const settings = tableRows(read('docs/settings.md')).map(([name]) => name);
-const health = tableRows(sectionOf(read('docs/operating.md'), '## Health')).map(([path]) => path);
+const health = tableRows(findSection(read('docs/operating.md'), '## Health')).map(([path]) => path);
 /** The service ends within this time after the drain, which takes at most twice its setting. */
 const stopSeconds = 20;
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { DatabaseProxy } from '../../harness/nodes/database-proxy.ts';
-import { faultsOf, Nodes } from '../../harness/nodes/nodes.ts';
+import { listFaults, Nodes } from '../../harness/nodes/nodes.ts';
 import { dropDatabase, testDatabase } from '../../harness/postgres/databases.ts';
 import { eventually } from '../../harness/service/eventually.ts';
 import { serveAndFail } from '../../harness/service/failing-start.ts';
@@ -37,7 +37,7 @@ describe('Nodes on an empty database', () => {
     for (const service of services) {
       const { messages } = await nodes.ada(service).untilDone(thread.id);
       assert.equal(messages[1].content, 'Seen by all.');
-      assert.deepEqual(faultsOf(service), []);
+      assert.deepEqual(listFaults(service), []);
       assert.equal(await service.end(), 0);
     }
   });
@@ -150,7 +150,7 @@ describe('An address without a database', { concurrency: 2 }, () => {
       changed((to) => {
         to.hostname = 'database.invalid';
       }),
-    'a server that sends nothing': () => silent.urlOf(changed(() => {})),
+    'a server that sends nothing': () => silent.rewriteUrl(changed(() => {})),
     'a certificate file that does not exist': () =>
       `${changed(() => {})}?sslmode=verify-full&sslrootcert=/missing.pem`,
   };

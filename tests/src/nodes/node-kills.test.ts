@@ -3,7 +3,7 @@ import { after, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Api } from '../../harness/http/api.ts';
 import type { ApiResponse } from '../../harness/http/conformance.ts';
-import { faultsOf, Nodes } from '../../harness/nodes/nodes.ts';
+import { listFaults, Nodes } from '../../harness/nodes/nodes.ts';
 import { Ledger } from '../../harness/replies/ledger.ts';
 import { Observations } from '../../harness/replies/observations.ts';
 import { eventually } from '../../harness/service/eventually.ts';
@@ -69,7 +69,7 @@ describe('A node that is killed under load', () => {
       `${ledger.size} threads, ${begun.filter(isBegun).length} replies begun, all ended after ${Date.now() - killedAt} ms`,
     );
     for (const node of [first, second]) {
-      assert.deepEqual(faultsOf(node), []);
+      assert.deepEqual(listFaults(node), []);
       assert.equal(await node.end(), 0);
     }
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { faultsOf, Nodes } from '../../harness/nodes/nodes.ts';
+import { listFaults, Nodes } from '../../harness/nodes/nodes.ts';
 import { HeldRequests } from '../../harness/replies/held-requests.ts';
 import { eventually } from '../../harness/service/eventually.ts';
 import type { Service } from '../../harness/service/service.ts';
@@ -87,7 +87,7 @@ describe('Replies between nodes with separate roles', () => {
     cutting = false;
     await cut;
     await listening();
-    for (const service of [door, otherDoor, worker]) assert.deepEqual(faultsOf(service), []);
+    for (const service of [door, otherDoor, worker]) assert.deepEqual(listFaults(service), []);
     for (const service of [door, otherDoor, worker]) assert.equal(await service.end(), 0);
   });
 });

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { Api } from '../../harness/http/api.ts';
 import type { ApiResponse } from '../../harness/http/conformance.ts';
 import { type LoadAround, loadAround, sendMany } from '../../harness/http/load.ts';
-import { faultsOf, Nodes } from '../../harness/nodes/nodes.ts';
+import { listFaults, Nodes } from '../../harness/nodes/nodes.ts';
 import type { Service } from '../../harness/service/service.ts';
 import { dayMs } from '../../harness/service/shifted-clock.ts';
 import { exchange, makeApplication, requestToken } from '../../harness/world/applications.ts';
@@ -21,13 +21,13 @@ describe('Three nodes on one database', () => {
   });
   after(async () => {
     for (const service of services) {
-      assert.deepEqual(faultsOf(service), []);
+      assert.deepEqual(listFaults(service), []);
       assert.equal(await service.end(), 0);
     }
     await nodes.end();
   });
 
-  const apisOf = (credential: string) => services.map((service) => new Api(service.address, credential));
+  const openApis = (credential: string) => services.map((service) => new Api(service.address, credential));
   const nodeAt = <T>(ofNodes: readonly T[], place: number) => ofNodes[place % ofNodes.length] as T;
 
   it('grant exactly the quota under concurrent load, and never report a negative remainder', async () => {
@@ -39,7 +39,7 @@ describe('Three nodes on one database', () => {
       makeMember(services[0]!, organization, 'ada@metered.example'),
       makeOrgWideKey(services[0]!, organization),
     ]);
-    const apis = [...apisOf(ada.key), ...apisOf(wide.key)];
+    const apis = [...openApis(ada.key), ...openApis(wide.key)];
     const kinds: ((api: Api) => Promise<ApiResponse>)[] = [
       (api) => api.list({ limit: 1 }),
       (api) => api.create({ prompt: 'Does this count?' }),
@@ -64,7 +64,7 @@ describe('Three nodes on one database', () => {
 
   /** Fails unless every node succeeds before the change and returns only 401 after it. */
   async function assertRefusedEverywhere(credential: string, change: () => Promise<unknown>): Promise<void> {
-    const apis = apisOf(credential);
+    const apis = openApis(credential);
     const { before, after }: LoadAround = await loadAround(
       (place) => (place % 2 === 0 ? nodeAt(apis, place).list() : nodeAt(apis, place).get('thr_missing')),
       change,
@@ -107,7 +107,7 @@ describe('Three nodes on one database', () => {
       const application = await makeApplication(services[0]!, nodes.organization);
       for (const issuer of services) {
         const token = await exchange(issuer.address, application);
-        for (const api of apisOf(token)) assert.equal((await api.list()).status, 200);
+        for (const api of openApis(token)) assert.equal((await api.list()).status, 200);
       }
       const documents = await Promise.all(services.map((service) => publishedBy(service.address)));
       assert.ok(documents[0]!.includes(baseUrl));
@@ -115,7 +115,7 @@ describe('Three nodes on one database', () => {
     });
 
     it('idempotency keys: concurrent requests with the same key create one thread', async () => {
-      const apis = apisOf(nodes.adaKey);
+      const apis = openApis(nodes.adaKey);
       for (let round = 0; round < 8; round += 1) {
         const headers = { 'idempotency-key': `round ${round}` };
         const body = { prompt: `Once, in round ${round}` };
@@ -128,7 +128,7 @@ describe('Three nodes on one database', () => {
     });
 
     it('cursors: a walk continues at any node', async () => {
-      const apis = apisOf(nodes.adaKey);
+      const apis = openApis(nodes.adaKey);
       for (let place = 0; place < 12; place += 1) await createThread(nodeAt(apis, place));
       const whole = (await apis[0]!.walk({ limit: 100 })).map(({ id }) => id);
       const shown: string[] = [];
@@ -150,9 +150,9 @@ describe('Three nodes on one database', () => {
       makeMember(services[0]!, organization, 'ada@changing.example'),
       makeMember(services[0]!, organization, 'ben@changing.example'),
     ]);
-    const { thread } = await createThread(apisOf(ada.key)[0]!);
+    const { thread } = await createThread(openApis(ada.key)[0]!);
     const statuses = async () =>
-      (await Promise.all(apisOf(ben.key).map((api) => api.get(thread.id)))).map(({ status }) => status);
+      (await Promise.all(openApis(ben.key).map((api) => api.get(thread.id)))).map(({ status }) => status);
     assert.deepEqual(await statuses(), [404, 404, 404]);
     await nodes.skein('thread', 'publish', organization, thread.id);
     assert.deepEqual(await statuses(), [200, 200, 200]);

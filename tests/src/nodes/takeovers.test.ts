@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sendMany } from '../../harness/http/load.ts';
-import { faultsOf, Nodes } from '../../harness/nodes/nodes.ts';
+import { listFaults, Nodes } from '../../harness/nodes/nodes.ts';
 import { Observations } from '../../harness/replies/observations.ts';
 import { eventually } from '../../harness/service/eventually.ts';
 import { type ModelServer, startModelServer } from '../../harness/service/model-server.ts';
@@ -64,7 +64,7 @@ describe('Workers on several nodes', () => {
     // By now the first worker has tried to write its pending text.
     await seen.lookAt(api, asked);
     for (const node of [door, first]) {
-      assert.deepEqual(faultsOf(node), []);
+      assert.deepEqual(listFaults(node), []);
       assert.equal(await node.end(), 0);
     }
   });
@@ -104,7 +104,7 @@ describe('Workers on several nodes', () => {
     assert.equal((await api.untilDone(thread.id)).status.state, 'idle');
     for (const name of ['a silent one', 'one that has started']) assert.equal((await calls(name)).length, 1);
     for (const node of [worker, door]) {
-      assert.deepEqual(faultsOf(node), []);
+      assert.deepEqual(listFaults(node), []);
       assert.equal(await node.end(), 0);
     }
   });

@@ -84,12 +84,12 @@ for (const [deployment, settings] of Object.entries(deployments)) {
               { clientId: `${application.clientId}${text}`, clientSecret: application.clientSecret },
             ];
             for (const stranger of strangers) {
-              const refusal = await refusalOf(client.grant(issuer, stranger, method));
+              const refusal = await awaitRefusal(client.grant(issuer, stranger, method));
               assert.deepEqual(refusal, { status: 401, error: 'invalid_client' }, text);
             }
           }
           const guess = { ...application, clientSecret: `${application.clientSecret}${awkward.join('')}` };
-          assert.equal((await refusalOf(client.grant(issuer, guess, method))).error, 'invalid_client');
+          assert.equal((await awaitRefusal(client.grant(issuer, guess, method))).error, 'invalid_client');
         });
       }
 
@@ -139,7 +139,7 @@ for (const [deployment, settings] of Object.entries(deployments)) {
 }
 
 /** The response of the service when a client library failed. */
-async function refusalOf(grant: Promise<unknown>): Promise<{ status: number; error: string }> {
+async function awaitRefusal(grant: Promise<unknown>): Promise<{ status: number; error: string }> {
   const failure = await grant.then(
     () => assert.fail('the grant must fail'),
     (error: { status?: number; response?: Response }) => error,

@@ -13,7 +13,7 @@ import { assertFails, type Made, prepareStore } from '../../harness/world/world.
 import { brokenTokens, forgedClaims } from './forged-claims.ts';
 import { forgedHeaders } from './forged-headers.ts';
 import type { ForgersKit } from './forgers-kit.ts';
-import { claimsOf, headerFor, mint, type SigningKey, stealSigningKey } from './token-forge.ts';
+import { decodeClaims, headerFor, mint, type SigningKey, stealSigningKey } from './token-forge.ts';
 
 describe('A token that the service did not issue', () => {
   let made: Made;
@@ -54,7 +54,7 @@ describe('A token that the service did not issue', () => {
       foreign: foreignKey(),
       claims: (changes = {}) => {
         const iat = Math.floor(Date.now() / 1000);
-        return { ...claimsOf(good), iat, exp: iat + 3600, jti: randomUUID(), ...changes };
+        return { ...decodeClaims(good), iat, exp: iat + 3600, jti: randomUUID(), ...changes };
       },
       attackersUrl: `http://127.0.0.1:${(attacker.address() as AddressInfo).port}`,
       authUrl,
@@ -122,7 +122,7 @@ describe('A token that the service did not issue', () => {
     assertAllRefused(brokenTokens(kit), 30));
 
   it('is rejected when another installation issued it, even one with the same addresses', async () => {
-    const { iss, aud } = claimsOf(tokenFromElsewhere);
+    const { iss, aud } = decodeClaims(tokenFromElsewhere);
     assert.deepEqual({ iss, aud }, { iss: kit.authUrl, aud: `${kit.baseUrl}/api/v1` });
     await assertAllRefused({ 'of another installation': tokenFromElsewhere }, 1);
   });

@@ -7,7 +7,7 @@ import type { Service } from '../../harness/service/service.ts';
 import { clockThatLeaps } from '../../harness/service/shifted-clock.ts';
 import { exchange, type IssuedApplication, makeApplication } from '../../harness/world/applications.ts';
 import { assertFails } from '../../harness/world/world.ts';
-import { claimsOf, headerFor, mint, stealSigningKey } from './token-forge.ts';
+import { decodeClaims, headerFor, mint, stealSigningKey } from './token-forge.ts';
 
 describe('The signing key, with two running processes', () => {
   let store: SharedStore;
@@ -23,7 +23,7 @@ describe('The signing key, with two running processes', () => {
   after(() => store.killAll());
 
   const read = ({ baseUrl }: Service, token: string) => new Api(baseUrl, token).list();
-  const kidOf = (token: string): string =>
+  const decodeKid = (token: string): string =>
     JSON.parse(Buffer.from(token.split('.')[0] as string, 'base64url').toString()).kid;
 
   async function publishedKids({ baseUrl }: Service): Promise<string[]> {
@@ -49,10 +49,10 @@ describe('The signing key, with two running processes', () => {
       assert.equal((await read(service, met)).status, 200);
       assert.equal((await read(service, unmet)).status, 200);
       const fresh = await exchange(service.baseUrl, app);
-      assert.equal(kidOf(fresh), id, 'new tokens are signed by the new key at once');
+      assert.equal(decodeKid(fresh), id, 'new tokens are signed by the new key at once');
       assert.equal((await read(first, fresh)).status, 200);
       assert.equal((await read(second, fresh)).status, 200);
-      assert.deepEqual(await publishedKids(service), [id, kidOf(met)], 'both keys are published');
+      assert.deepEqual(await publishedKids(service), [id, decodeKid(met)], 'both keys are published');
     }
   });
 
@@ -63,8 +63,12 @@ describe('The signing key, with two running processes', () => {
     const { id, forget } = await first.skein('signing-key', 'rotate', '--forget');
     assert.equal(forget, true);
     const fresh = await exchange(second.baseUrl, app);
-    const forged = mint(headerFor(stolen), claimsOf(fresh), stolen.privateKey);
-    const control = mint(headerFor({ kid: id }), claimsOf(fresh), stealSigningKey(store.folder).privateKey);
+    const forged = mint(headerFor(stolen), decodeClaims(fresh), stolen.privateKey);
+    const control = mint(
+      headerFor({ kid: id }),
+      decodeClaims(fresh),
+      stealSigningKey(store.folder).privateKey,
+    );
     for (const service of [first, second]) {
       for (const token of [met, unmet]) assertFails(await read(service, token), 'UNAUTHORIZED');
       assertFails(

@@ -50,6 +50,6 @@ export function mint(header: unknown, payload: unknown, key: KeyObject): string 
   return `${input}.${encoded(signES256(input, key))}`;
 }
 
-export function claimsOf(token: string): Claims {
+export function decodeClaims(token: string): Claims {
   return JSON.parse(Buffer.from(token.split('.')[1] as string, 'base64url').toString());
 }

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { sectionOf, tableRows } from '../../harness/documents/markdown.ts';
+import { findSection, tableRows } from '../../harness/documents/markdown.ts';
 import { findProgram } from '../../harness/service/machine.ts';
 import { root } from '../../harness/service/service.ts';
 import { readAlertRules, rulesFile } from './alert-rules.ts';
@@ -31,7 +31,7 @@ describe('docs/rules.yml', () => {
   it('has the alerts that docs/monitoring.md lists', () => {
     const document = readFileSync(join(root, 'docs/monitoring.md'), 'utf8');
     assert.deepEqual(
-      tableRows(sectionOf(document, '## Alerts')),
+      tableRows(findSection(document, '## Alerts')),
       rules.map(({ alert, labels, annotations }) => [alert, labels.severity, annotations.description]),
     );
   });

@@ -3,10 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { sectionOf, tableRows } from '../../harness/documents/markdown.ts';
+import { findSection, tableRows } from '../../harness/documents/markdown.ts';
 import { Api } from '../../harness/http/api.ts';
 import { RawConnection } from '../../harness/http/raw-http.ts';
-import { metricsUrlOf, type Scrape, scrape, untilScraped } from '../../harness/http/scrape.ts';
+import { readMetricsUrl, type Scrape, scrape, untilScraped } from '../../harness/http/scrape.ts';
 import { startPostgres } from '../../harness/postgres/server.ts';
 import { serveAndFail } from '../../harness/service/failing-start.ts';
 import { findProgram } from '../../harness/service/machine.ts';
@@ -45,7 +45,7 @@ describe('Metrics', () => {
   }
 
   it('are served at one address, without a credential, and nowhere else', async () => {
-    const url = metricsUrlOf(world.service);
+    const url = readMetricsUrl(world.service);
     assert.ok(url);
     assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
     assert.equal((await fetch(url)).status, 200);
@@ -227,7 +227,7 @@ describe('Metrics of other processes', () => {
     assert.equal((await scrape(api)).value('skein_replies_oldest_waiting_seconds'), 0);
 
     // A scraper keeps its connection open, which must not keep the process running.
-    const url = metricsUrlOf(worker)!;
+    const url = readMetricsUrl(worker)!;
     const connection = await RawConnection.open({ baseUrl: url });
     connection.send('GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n');
     assert.equal((await connection.answer()).status, 200);
@@ -250,7 +250,7 @@ describe('Metrics of other processes', () => {
   });
 
   it('are not served by default', async () => {
-    assert.equal(metricsUrlOf(await sharedService()), undefined);
+    assert.equal(readMetricsUrl(await sharedService()), undefined);
   });
 
   it('require a separate port', async () => {
@@ -263,7 +263,7 @@ describe('Metrics of other processes', () => {
 
 describe('Metrics of a service on either store', () => {
   const document = readFileSync(join(root, 'docs/monitoring.md'), 'utf8');
-  const documented = tableRows(sectionOf(document, '## Metrics'));
+  const documented = tableRows(findSection(document, '## Metrics'));
   let database: Awaited<ReturnType<typeof startPostgres>>;
   let service: Service;
   let embedded: Service;

@@ -3,14 +3,14 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { blocksOf, sectionOf, tableRows } from '../../harness/documents/markdown.ts';
+import { findSection, parseBlocks, tableRows } from '../../harness/documents/markdown.ts';
 import { cleanEnvironment, root, runCommand, runSkein, Service } from '../../harness/service/service.ts';
 import { startWithoutDemo } from '../../harness/service/shared-service.ts';
 
 const read = (page: string) => readFileSync(join(root, 'docs', page), 'utf8');
 const document = read('operating.md');
 const firstCells = (markdown: string, heading: string) =>
-  tableRows(sectionOf(markdown, heading)).map(([cell]) => cell as string);
+  tableRows(findSection(markdown, heading)).map(([cell]) => cell as string);
 
 describe('The pages for operators', () => {
   let service: Service;
@@ -33,7 +33,7 @@ describe('The pages for operators', () => {
   it("show the operator's commands as 'skein help' prints them", async () => {
     const { stdout } = await runSkein(service.folder, ['help']);
     const printed = stdout.split('\n').map((line) => line.trimEnd());
-    const [shown] = blocksOf(read('commands.md'));
+    const [shown] = parseBlocks(read('commands.md'));
     assert.equal(shown?.text.trim(), printed.join('\n').trim());
   });
 
@@ -52,7 +52,7 @@ describe('The pages for operators', () => {
     // Where npx looks for installed commands.
     symlinkSync(join(root, 'node_modules'), join(service.folder, 'node_modules'));
     const [command] =
-      sectionOf(read('data.md'), '## The embedded store').match(/^ +npx skein backup .*$/m) ?? [];
+      findSection(read('data.md'), '## The embedded store').match(/^ +npx skein backup .*$/m) ?? [];
     assert.ok(command, 'the document has the command');
     const { status, stderr } = spawnSync('sh', ['-c', command], {
       cwd: service.folder,
@@ -70,7 +70,7 @@ describe('The pages for operators', () => {
   });
 
   it('describe the responses of the health endpoints', async () => {
-    const rows = tableRows(sectionOf(document, '## Health'));
+    const rows = tableRows(findSection(document, '## Health'));
     assert.deepEqual(
       rows.map(([path]) => path),
       ['/healthz', '/readyz'],
@@ -99,7 +99,7 @@ describe('The pages for operators', () => {
 
   it('state the fixed limits that the service enforces', async () => {
     const limits = Object.fromEntries(
-      tableRows(sectionOf(read('settings.md'), '## Limits')).map(([name, value]) => [
+      tableRows(findSection(read('settings.md'), '## Limits')).map(([name, value]) => [
         name,
         Number.parseInt(value!, 10),
       ]),

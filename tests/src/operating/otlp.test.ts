@@ -35,7 +35,7 @@ describe('OpenTelemetry', () => {
     await receiver.close();
   });
 
-  const spanOf = (matches: (span: ReceivedSpan) => boolean) =>
+  const awaitSpan = (matches: (span: ReceivedSpan) => boolean) =>
     eventually(() => receiver.spans().find(matches)).then((span) => span!);
   const attribute = ({ attributes }: ReceivedSpan, name: string) =>
     attributes.find(({ key }) => key === name)?.value;
@@ -54,7 +54,7 @@ describe('OpenTelemetry', () => {
     assert.equal(response.status, 201);
     const requestId = response.headers.get('x-request-id');
 
-    const request = await spanOf(({ name }) => name === 'POST /api/v1/threads');
+    const request = await awaitSpan(({ name }) => name === 'POST /api/v1/threads');
     assert.equal(request.traceId, callerTrace);
     assert.equal(request.parentSpanId, callerSpan);
     assert.deepEqual(request.links ?? [], []);
@@ -63,7 +63,7 @@ describe('OpenTelemetry', () => {
     assert.equal(attribute(request, 'skein.organization')?.stringValue, world.acme);
 
     const inTrace = (name: string, parent: ReceivedSpan) =>
-      spanOf(
+      awaitSpan(
         (span) => span.traceId === callerTrace && span.name === name && span.parentSpanId === parent.spanId,
       );
     await inTrace('store createThread', request);
@@ -87,7 +87,7 @@ describe('OpenTelemetry', () => {
         from: newAddress(),
       });
       const traceId = response.headers.get('x-request-id')!.replaceAll('-', '');
-      const span = await spanOf((one) => one.traceId === traceId && one.name === 'POST /oauth2/token');
+      const span = await awaitSpan((one) => one.traceId === traceId && one.name === 'POST /oauth2/token');
       assert.equal(span.parentSpanId, undefined);
       const [link, ...others] = span.links ?? [];
       assert.deepEqual([link?.traceId, link?.spanId, others], [callerTrace, callerSpan, []]);
@@ -104,7 +104,9 @@ describe('OpenTelemetry', () => {
       });
       const { error } = (await response.json()) as { error: { trace_id: string } };
       const traceId = error.trace_id.replaceAll('-', '');
-      const span = await spanOf((one) => one.traceId === traceId && one.name === 'GET /api/v1/threads/:id');
+      const span = await awaitSpan(
+        (one) => one.traceId === traceId && one.name === 'GET /api/v1/threads/:id',
+      );
       assert.equal(span.parentSpanId, undefined);
       assert.equal(attribute(span, 'http.response.status_code')?.intValue, 404);
     }
@@ -114,7 +116,7 @@ describe('OpenTelemetry', () => {
     const created = await createThread(world.ada, { prompt: 'one' });
     const renamed = await world.ada.rename(created.thread.id, 'Renamed');
     const requestId = renamed.headers.get('x-request-id')!;
-    await spanOf(
+    await awaitSpan(
       ({ name, traceId }) => name === 'store renameThread' && traceId === requestId.replaceAll('-', ''),
     );
   });
@@ -124,7 +126,7 @@ describe('OpenTelemetry', () => {
     const client = await signedInAgain(world.service, world.acme, 'ada@acme.example');
     const stream = await ThreadStream.open(client, client.at(`/threads/${thread.id}/events`));
     const traceId = stream.headers.get('x-request-id')!.replaceAll('-', '');
-    const span = await spanOf((one) => one.traceId === traceId && one.name.startsWith('GET '));
+    const span = await awaitSpan((one) => one.traceId === traceId && one.name.startsWith('GET '));
     assert.equal(span.name, 'GET /console/organizations/:organizationId/threads/:id/events');
     assert.equal(attribute(span, 'http.response.status_code')?.intValue, 200);
     await stream.close();

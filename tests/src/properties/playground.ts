@@ -6,7 +6,7 @@ import { hire, makeOrganization, type Operator } from '../../harness/world/tenan
 import {
   type ModelThread,
   type Organization,
-  organizationOf,
+  organizationNames,
   type PrincipalName,
   ThreadModel,
 } from './thread-model.ts';
@@ -124,7 +124,7 @@ export class Playground {
     const owner = (['ada', 'ben', 'carol'] as const)[place % 3] as PrincipalName;
     const account = place % 2 === 0 ? {} : { accountId: 'x' };
     const { body } = await this.apis[owner].create({ prompt: `There before: ${place}`, ...account });
-    return this.note(body.thread, { owner, organization: organizationOf[owner] });
+    return this.note(body.thread, { owner, organization: organizationNames[owner] });
   }
 
   /** Records a created thread, so that it is removed before the next run. */

@@ -5,7 +5,7 @@ import { assertShows, type Playground } from './playground.ts';
 import {
   type ModelThread,
   type ModelWalk,
-  organizationOf,
+  organizationNames,
   type PrincipalName,
   type ThreadModel,
 } from './thread-model.ts';
@@ -103,7 +103,7 @@ const createThread =
     }
     const { thread } = answer.body;
     assert.ok(!model.threads.has(thread.id), 'a new thread has a new id');
-    const created = playground.note(thread, { owner: principal, organization: organizationOf[principal] });
+    const created = playground.note(thread, { owner: principal, organization: organizationNames[principal] });
     model.threads.set(thread.id, created);
     assert.equal(thread.updatedAt, null);
     assert.ok(model.isOnTop(created), 'a new thread is first in the list');

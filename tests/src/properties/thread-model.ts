@@ -4,7 +4,7 @@ export type Organization = 'home' | 'away';
 export type PrincipalName = 'ada' | 'ben' | 'service' | 'carol';
 
 /** Two users and the service identity of one organization, and a user of another. */
-export const organizationOf = {
+export const organizationNames = {
   ada: 'home',
   ben: 'home',
   service: 'home',
@@ -72,7 +72,7 @@ export class ThreadModel {
   }
 
   canRead(principal: PrincipalName, { organization, owner, published, deleted }: ModelThread): boolean {
-    return !deleted && organization === organizationOf[principal] && (published || owner === principal);
+    return !deleted && organization === organizationNames[principal] && (published || owner === principal);
   }
 
   /** Whether the thread is listed above all others of its organization. */
@@ -91,7 +91,7 @@ export class ThreadModel {
 
   begin({ principal, accountId }: Listing): ModelWalk {
     const existing = [...this.threads.values()]
-      .filter((thread) => thread.organization === organizationOf[principal] && !thread.deleted)
+      .filter((thread) => thread.organization === organizationNames[principal] && !thread.deleted)
       .filter((thread) => accountId === undefined || thread.accountId === accountId)
       .sort(byActivity);
     const visible = this.visible({ principal, accountId });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describeOnEachEngine } from '../../harness/world/engines.ts';
 import { Playground } from './playground.ts';
 import { showPage, threadCommands } from './thread-commands.ts';
-import { organizationOf, type PrincipalName, type ThreadModel } from './thread-model.ts';
+import { organizationNames, type PrincipalName, type ThreadModel } from './thread-model.ts';
 
 /** Operator commands take a quarter of a second each, so a run makes only a few and keeps its published threads. */
 const operatorCallsPerRun = 1;
@@ -68,7 +68,7 @@ describeOnEachEngine('Any sequence of operations', ({ engine, freshStore }) => {
 
 /** One walk for each principal, so that the first commands happen during a walk. */
 async function beginWalks(model: ThreadModel, playground: Playground): Promise<void> {
-  for (const principal of Object.keys(organizationOf) as PrincipalName[]) {
+  for (const principal of Object.keys(organizationNames) as PrincipalName[]) {
     await showPage(model, playground, model.begin({ principal, accountId: undefined }), 2);
   }
 }
@@ -82,7 +82,7 @@ async function finishWalks(model: ThreadModel, playground: Playground): Promise<
 }
 
 async function walkAll(model: ThreadModel, playground: Playground): Promise<void> {
-  for (const principal of Object.keys(organizationOf) as PrincipalName[]) {
+  for (const principal of Object.keys(organizationNames) as PrincipalName[]) {
     for (const accountId of [undefined, 'x']) {
       let next = await showPage(model, playground, model.begin({ principal, accountId }), 4);
       while (next !== undefined) next = await showPage(model, playground, next.walk, 100, next.text);

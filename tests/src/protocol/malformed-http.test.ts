@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Api } from '../../harness/http/api.ts';
 import { assertEnvelope, RawConnection, type RawResponse } from '../../harness/http/raw-http.ts';
-import { metricsUrlOf } from '../../harness/http/scrape.ts';
+import { readMetricsUrl } from '../../harness/http/scrape.ts';
 import type { Service } from '../../harness/service/service.ts';
 import { startWithoutDemo } from '../../harness/service/shared-service.ts';
 import { makeMember, makeOrganization } from '../../harness/world/tenants.ts';
@@ -185,7 +185,7 @@ describe('Malformed HTTP', () => {
   });
 
   it('survives a reset after CONNECT, even on the metrics port', async () => {
-    for (const baseUrl of [service.baseUrl, metricsUrlOf(service) as string]) {
+    for (const baseUrl of [service.baseUrl, readMetricsUrl(service) as string]) {
       for (let round = 0; round < 20; round += 1) {
         const connection = await RawConnection.open({ baseUrl });
         connection.send('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n');

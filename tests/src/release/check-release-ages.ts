@@ -23,19 +23,19 @@ const read = (name: string) => readFileSync(join(folder, name), 'utf8');
 const oldEnough = Math.max(Date.now() - daysMin * dayMs, checkedSince);
 const exceptions: Readonly<Record<string, string>> = JSON.parse(read('package.json')).releasedRecently ?? {};
 
-const known = new Set(entriesOf(lockBefore()).map(nameOf));
+const known = new Set(parseEntries(lockBefore()).map(formatEntry));
 const young: string[] = [];
 const unknown: string[] = [];
 const registry = run('npm', ['config', 'get', 'registry']).trim().replace(/\/*$/, '/');
 const queue = Map.groupBy(
-  entriesOf(read('package-lock.json')).filter((entry) => !known.has(nameOf(entry))),
+  parseEntries(read('package-lock.json')).filter((entry) => !known.has(formatEntry(entry))),
   ({ name }) => name,
 ).entries();
 await Promise.all(
   Array.from({ length: atOnce }, async () => {
     for (const [name, entries] of queue) {
       const times = await releaseTimes(name);
-      for (const entry of entries) check(nameOf(entry), times[entry.version]);
+      for (const entry of entries) check(formatEntry(entry), times[entry.version]);
     }
   }),
 );
@@ -76,7 +76,7 @@ function lockBefore(): string {
   return '{"packages":{}}';
 }
 
-function entriesOf(lock: string): Entry[] {
+function parseEntries(lock: string): Entry[] {
   const packages = Object.entries<{ name?: string; version: string; link?: boolean }>(
     JSON.parse(lock).packages,
   );
@@ -85,7 +85,7 @@ function entriesOf(lock: string): Entry[] {
     .map(([path, { name, version }]) => ({ name: name ?? path.split('node_modules/').at(-1)!, version }));
 }
 
-function nameOf({ name, version }: Entry): string {
+function formatEntry({ name, version }: Entry): string {
   return `${name}@${version}`;
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Api } from '../../harness/http/api.ts';
 import { sendMany } from '../../harness/http/load.ts';
-import { crashesOf } from '../../harness/replies/crashes.ts';
+import { listCrashes } from '../../harness/replies/crashes.ts';
 import { type Asked, askForPieces, Observations } from '../../harness/replies/observations.ts';
 import { SharedStore } from '../../harness/replies/shared-store.ts';
 import { eventually } from '../../harness/service/eventually.ts';
@@ -96,7 +96,7 @@ describe('A clock that jumps while replies are written', { concurrency: true }, 
     const { thread } = await createThread(api, { prompt: 'After the jump' });
     const lastMs = Date.parse(thread.createdAt);
     assert.ok(lastMs - Date.now() > hourMs / 2, `the clock has jumped: ${thread.createdAt}`);
-    assert.deepEqual(services.flatMap(crashesOf), [], 'no lease has ended');
+    assert.deepEqual(services.flatMap(listCrashes), [], 'no lease has ended');
     for (const service of services) assert.equal(await service.end(), 0);
   });
 

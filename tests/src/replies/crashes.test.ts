@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Api } from '../../harness/http/api.ts';
 import { sendMany } from '../../harness/http/load.ts';
 import { Nodes } from '../../harness/nodes/nodes.ts';
-import { crashesOf } from '../../harness/replies/crashes.ts';
+import { listCrashes } from '../../harness/replies/crashes.ts';
 import { type Asked, askForPieces, Observations } from '../../harness/replies/observations.ts';
 import { eventually } from '../../harness/service/eventually.ts';
 import { hire, makeOrganization } from '../../harness/world/tenants.ts';
@@ -73,7 +73,9 @@ for (const { engine, nodes: count, url } of setups) {
       ]);
       assert.deepEqual(seen.statuses(), ['completed']);
       assert.equal(seen.ended.size, asked);
-      const crashes = [...started, ...running].flatMap(crashesOf).reduce((sum, replies) => sum + replies, 0);
+      const crashes = [...started, ...running]
+        .flatMap(listCrashes)
+        .reduce((sum, replies) => sum + replies, 0);
       assert.ok(crashes > asked, `${crashes} crashes of ${asked} replies`);
       t.diagnostic(`${crashes} crashes; all ended ${Date.now() - killedMs} ms after the last start`);
     });
@@ -100,7 +102,7 @@ for (const { engine, nodes: count, url } of setups) {
       const supervised = Array.from({ length: count }, supervise);
       await eventually(
         () => nodes.skein('doctor'),
-        ({ findings }) => /of them suspects/.test(detailOf(findings)),
+        ({ findings }) => /of them suspects/.test(findDetail(findings)),
       );
       // The organization of the poison is served, too.
       for (let place = 0; place < newcomers; place += 1) {
@@ -137,6 +139,6 @@ function isOver(seen: Observations, replies: readonly Asked[]): boolean {
 }
 
 /** What doctor says about replies in progress. */
-function detailOf(findings: readonly { check: string; detail: string }[]): string {
+function findDetail(findings: readonly { check: string; detail: string }[]): string {
   return findings.find(({ check }) => check === 'replies')?.detail ?? '';
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { sendMany } from '../../harness/http/load.ts';
-import { crashesOf } from '../../harness/replies/crashes.ts';
+import { listCrashes } from '../../harness/replies/crashes.ts';
 import { askForPieces, Observations } from '../../harness/replies/observations.ts';
 import { SharedStore } from '../../harness/replies/shared-store.ts';
 
@@ -35,7 +35,7 @@ describe('A service that is stopped and started again in the middle of replies',
       assert.ok(seen.ended.size < asked.length, 'some replies are under way at each stop');
       assert.equal(await service.end(), 0);
       service = await store.start();
-      assert.deepEqual(crashesOf(service), []);
+      assert.deepEqual(listCrashes(service), []);
     }
     await seen.untilAllEnded(store.as('ada', service), asked);
     assert.deepEqual(seen.statuses(), ['completed']);

@@ -44,15 +44,15 @@ describe('Polling a reply', { concurrency: true }, () => {
     const { thread } = await createThread(world.ada, { prompt: script.join('\n') });
     const responses = await pollAll(world.ada, thread.id);
     const replies = responses.map(({ messages }) => messages[1]);
-    assertMostOf(
+    assertMost(
       ['in_progress', 'corroborating', 'completed'],
       replies.map(({ status }) => status),
     );
-    assertMostOf(
+    assertMost(
       ['', 'Thirty days, ', 'Thirty days, from the day ', whole],
       replies.map(({ content }) => content),
     );
-    assertMostOf(
+    assertMost(
       ['Thinking', ...steps, null],
       responses.map(({ status }) => status.latestUpdate),
     );
@@ -80,7 +80,7 @@ describe('Polling a reply', { concurrency: true }, () => {
 });
 
 /** Asserts that only expected values were seen, in order, and most of them: a busy poller may miss some. */
-function assertMostOf(expected: readonly unknown[], seen: readonly unknown[]): void {
+function assertMost(expected: readonly unknown[], seen: readonly unknown[]): void {
   const distinct = [...new Set(seen)];
   assert.deepEqual(
     distinct,

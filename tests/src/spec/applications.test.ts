@@ -30,7 +30,7 @@ describe('Applications', () => {
   });
 
   const authUrl = () => world.service.baseUrl;
-  const apiOf = async (application: IssuedApplication): Promise<Api> =>
+  const openApi = async (application: IssuedApplication): Promise<Api> =>
     world.as(await exchange(authUrl(), application));
 
   describe('accepts', () => {
@@ -86,20 +86,20 @@ describe('Applications', () => {
     it('rejects the tokens and the old secret of an application once its secret is rotated', async () => {
       const { service, acme } = world;
       const old = await makeApplication(service, acme);
-      const api = await apiOf(old);
+      const api = await openApi(old);
       assert.equal((await api.get(published)).status, 200);
       const rotated = await service.skein('app', 'rotate', acme, old.clientId);
       assertFails(await api.get(published), 'UNAUTHORIZED');
       assert.equal((await requestToken(authUrl(), old)).status, 401);
       assert.equal(rotated.clientId, old.clientId);
-      assert.equal((await (await apiOf(rotated)).get(published)).status, 200);
+      assert.equal((await (await openApi(rotated)).get(published)).status, 200);
       assertFails(await api.get(published), 'UNAUTHORIZED');
     });
 
     it('rejects the tokens and the secret of an application once it is deleted', async () => {
       const { service, acme } = world;
       const doomed = await makeApplication(service, acme);
-      const [api, kept] = [await apiOf(doomed), await apiOf(app)];
+      const [api, kept] = [await openApi(doomed), await openApi(app)];
       assert.equal((await api.get(published)).status, 200);
       await service.skein('app', 'delete', acme, doomed.clientId);
       assertFails(await api.get(published), 'UNAUTHORIZED');
@@ -110,7 +110,7 @@ describe('Applications', () => {
 
   describe('protects', () => {
     it('gives an application the rights of an org-wide key: it reads published threads and writes nothing', async () => {
-      const api = await apiOf(app);
+      const api = await openApi(app);
       for (const caller of [api, world.acmeWide]) {
         assert.deepEqual(
           (await caller.walk()).map(({ id }) => id),
@@ -126,10 +126,10 @@ describe('Applications', () => {
     });
 
     it('hides other organizations from an application', async () => {
-      const api = await apiOf(atGlobex);
+      const api = await openApi(atGlobex);
       assert.deepEqual(await api.walk(), []);
       assertFails(await api.get(published), 'NOT_FOUND');
-      assert.equal((await (await apiOf(app)).get(published)).status, 200);
+      assert.equal((await (await openApi(app)).get(published)).status, 200);
     });
 
     it('shows a client secret only when it is created or rotated', async () => {
@@ -151,7 +151,7 @@ describe('Applications', () => {
       const { service } = world;
       const { id } = await service.skein('org', 'create', 'Passing');
       const inside = await makeApplication(service, id);
-      const api = await apiOf(inside);
+      const api = await openApi(inside);
       assert.equal((await api.list()).status, 200);
       await service.skein('org', 'set', id, '--api', 'off');
       assertFails(await api.list(), 'NOT_FOUND');

@@ -15,7 +15,7 @@ describe('Extensions by request header', () => {
     world = await sharedWorld();
   });
 
-  const idsOf = ({ body }: ApiResponse) => [body.thread.id, body.messageId, body.responseMessageId];
+  const listIds = ({ body }: ApiResponse) => [body.thread.id, body.messageId, body.responseMessageId];
 
   describe('Idempotency-Key on create', () => {
     it('returns the first response again for a retry and creates no second thread', async () => {
@@ -35,7 +35,7 @@ describe('Extensions by request header', () => {
       const answers = await Promise.all(Array.from({ length: 10 }, () => world.ada.create(body, headers)));
       for (const answer of answers) {
         assert.equal(answer.status, 201);
-        assert.deepEqual(idsOf(answer), idsOf(answers[0]!));
+        assert.deepEqual(listIds(answer), listIds(answers[0]!));
       }
       assert.equal((await world.ada.walk({ accountId: 'acc_burst' })).length, 1);
     });
@@ -45,7 +45,7 @@ describe('Extensions by request header', () => {
       const first = await world.ada.create({ prompt: 'Same', title: 'T' }, headers);
       const raw = '{ "title": "T",\n "prompt": "\\u0053ame" }';
       const second = await world.ada.call('POST', '/threads', { raw, headers });
-      assert.deepEqual(idsOf(second), idsOf(first));
+      assert.deepEqual(listIds(second), listIds(first));
     });
 
     it('rejects the key with a different body', async () => {
@@ -93,7 +93,7 @@ describe('Extensions by request header', () => {
   });
 
   describe('If-None-Match on get and list', () => {
-    const etagOf = ({ headers }: ApiResponse): string => {
+    const readEtag = ({ headers }: ApiResponse): string => {
       const etag = headers.get('etag');
       assert.match(etag ?? '', /^(W\/)?".+"$/);
       return etag as string;
@@ -106,7 +106,7 @@ describe('Extensions by request header', () => {
         (headers = {}) => world.ada.get(thread.id, headers),
         (headers = {}) => world.ada.list({ accountId: 'acc_304' }, headers),
       ]) {
-        const etag = etagOf(await read());
+        const etag = readEtag(await read());
         for (const value of [etag, `"other", ${etag}`, etag.replace('W/', ''), '*']) {
           const { status, body, headers } = await read({ 'if-none-match': value });
           assert.deepEqual([status, body, headers.get('etag')], [304, undefined, etag], value);
@@ -121,7 +121,7 @@ describe('Extensions by request header', () => {
       const query = { accountId: 'acc_page', limit: 1 };
       const page = await world.ada.list(query);
       assert.notEqual(page.body.nextCursor, null);
-      assert.equal((await world.ada.list(query, { 'if-none-match': etagOf(page) })).status, 304);
+      assert.equal((await world.ada.list(query, { 'if-none-match': readEtag(page) })).status, 304);
     });
 
     it('returns the full response once the reply has made progress', async () => {
@@ -129,7 +129,7 @@ describe('Extensions by request header', () => {
       const early = await world.ada.get(thread.id);
       assert.equal(early.body.status.state, 'in_progress');
       const done = await world.ada.untilDone(thread.id);
-      const answer = await world.ada.get(thread.id, { 'if-none-match': etagOf(early) });
+      const answer = await world.ada.get(thread.id, { 'if-none-match': readEtag(early) });
       assert.equal(answer.status, 200);
       assert.deepEqual(answer.body, done);
     });
@@ -138,7 +138,7 @@ describe('Extensions by request header', () => {
       const accountId = 'acc_changes';
       const { thread } = await createThread(world.ada, { accountId });
       await world.ada.untilDone(thread.id);
-      let seen = etagOf(await world.ada.list({ accountId }));
+      let seen = readEtag(await world.ada.list({ accountId }));
       const changes: Record<string, () => Promise<unknown>> = {
         rename: () => world.ada.rename(thread.id, 'Renamed'),
         publish: () => world.publish(thread.id),
@@ -150,14 +150,14 @@ describe('Extensions by request header', () => {
         await change();
         const answer = await world.ada.list({ accountId }, { 'if-none-match': seen });
         assert.equal(answer.status, 200, name);
-        seen = etagOf(answer);
+        seen = readEtag(answer);
       }
     });
 
     it('returns 404 before 304 to a caller who may not read the thread', async () => {
       const { thread } = await createThread(world.ada);
       await world.ada.untilDone(thread.id);
-      const etag = etagOf(await world.ada.get(thread.id));
+      const etag = readEtag(await world.ada.get(thread.id));
       for (const value of [etag, '*']) {
         assertFails(await world.ben.get(thread.id, { 'if-none-match': value }), 'NOT_FOUND');
       }

@@ -38,7 +38,7 @@ describe('Limits', () => {
     await world.service.skein('org', 'set', metered.id, '--quota', String(limit! - left! + count));
   }
 
-  async function grantedOf(requests: Promise<ApiResponse>[]): Promise<number> {
+  async function countGranted(requests: Promise<ApiResponse>[]): Promise<number> {
     const answers = await Promise.all(requests);
     for (const answer of answers) {
       if (answer.status !== 200) assertFails(answer, 'RATE_LIMITED');
@@ -59,7 +59,7 @@ describe('Limits', () => {
         makeMember(world.service, id, 'lee@example.com'),
       ]);
       const requests = Array.from({ length: 50 }, () => [api.list(), person.list()]).flat();
-      assert.equal(await grantedOf(requests), 40);
+      assert.equal(await countGranted(requests), 40);
       for (const credential of [api, person]) assertFails(await credential.list(), 'RATE_LIMITED');
     });
 
@@ -79,10 +79,10 @@ describe('Limits', () => {
     it('does not count requests that it rejected', async () => {
       const { api, id } = metered;
       await allow(2);
-      assert.equal(await grantedOf(Array.from({ length: 9 }, () => api.list())), 2);
+      assert.equal(await countGranted(Array.from({ length: 9 }, () => api.list())), 2);
       const used = Number(/q=(\d+)/.exec((await api.list()).headers.get('ratelimit-policy') ?? '')?.[1]);
       await world.service.skein('org', 'set', id, '--quota', String(used + 3));
-      assert.equal(await grantedOf(Array.from({ length: 9 }, () => api.list())), 3);
+      assert.equal(await countGranted(Array.from({ length: 9 }, () => api.list())), 3);
     });
 
     it('takes effect at once when it is lowered', async () => {

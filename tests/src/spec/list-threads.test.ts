@@ -9,7 +9,7 @@ import {
   type World,
 } from '../../harness/world/world.ts';
 
-const idsOf = (threads: any[]): string[] => threads.map(({ id }) => id);
+const listIds = (threads: any[]): string[] => threads.map(({ id }) => id);
 
 describe('GET /threads', () => {
   let world: World;
@@ -59,11 +59,11 @@ describe('GET /threads', () => {
     it('lists the most recent activity first: a rename counts, a finished reply does not', async () => {
       const accountId = 'acc_order';
       const [a, b, c] = (await createMany(3, accountId)) as [string, string, string];
-      assert.deepEqual(idsOf(await world.ada.walk({ accountId })), [c, b, a]);
+      assert.deepEqual(listIds(await world.ada.walk({ accountId })), [c, b, a]);
       await world.ada.rename(b, 'Moves up');
       await world.ada.untilDone(a);
       const threads = await world.ada.walk({ accountId });
-      assert.deepEqual(idsOf(threads), [b, c, a]);
+      assert.deepEqual(listIds(threads), [b, c, a]);
       assert.deepEqual(
         threads.map(({ updatedAt }) => updatedAt === null),
         [false, true, true],
@@ -113,7 +113,7 @@ describe('GET /threads', () => {
       let cursor: string | null = null;
       do {
         const { body } = await world.ada.list({ accountId, limit: 2, ...(cursor !== null && { cursor }) });
-        pages.push(idsOf(body.threads));
+        pages.push(listIds(body.threads));
         cursor = body.nextCursor;
       } while (cursor !== null);
       // Six threads in pages of two: the last page is full, and its cursor is still null.
@@ -125,13 +125,13 @@ describe('GET /threads', () => {
       await createMany(1, 'acc_on');
       await createMany(1, 'ACC_ONE');
       await createThread(world.ada);
-      assert.deepEqual(idsOf(await world.ada.walk({ accountId: 'acc_one' })), [one]);
+      assert.deepEqual(listIds(await world.ada.walk({ accountId: 'acc_one' })), [one]);
     });
 
     it('accepts any accountId that a thread can have, URL-encoded', async () => {
       for (const accountId of ['a b+c&d=e/ü?#%25', '🧶'.repeat(255), "'; --", '%']) {
         const [id] = await createMany(1, accountId);
-        assert.deepEqual(idsOf(await world.ada.walk({ accountId })), [id], accountId);
+        assert.deepEqual(listIds(await world.ada.walk({ accountId })), [id], accountId);
       }
     });
 
@@ -142,7 +142,7 @@ describe('GET /threads', () => {
         '/threads?accountId=acc_unknown&x=1&x=2&Limit=0&offset=9&published',
       );
       assert.equal(answer.status, 200);
-      assert.deepEqual(idsOf(answer.body.threads), [id]);
+      assert.deepEqual(listIds(answer.body.threads), [id]);
     });
   });
 
@@ -195,21 +195,21 @@ describe('GET /threads', () => {
     it('lists a personal key’s own threads and all published threads of the organization', async () => {
       const { adas, adasPublished, bensPublished, bens } = people;
       const accountId = shared;
-      assert.deepEqual(idsOf(await world.ada.walk({ accountId })), [bensPublished, adasPublished, adas]);
-      assert.deepEqual(idsOf(await world.ben.walk({ accountId })), [bens, bensPublished, adasPublished]);
+      assert.deepEqual(listIds(await world.ada.walk({ accountId })), [bensPublished, adasPublished, adas]);
+      assert.deepEqual(listIds(await world.ben.walk({ accountId })), [bens, bensPublished, adasPublished]);
     });
 
     it('lists only published threads for an org-wide principal', async () => {
       const { adasPublished, bensPublished } = people;
-      assert.deepEqual(idsOf(await world.acmeWide.walk()), [bensPublished, adasPublished]);
-      assert.deepEqual(idsOf(await world.acmeWide.walk({ accountId: shared })), [
+      assert.deepEqual(listIds(await world.acmeWide.walk()), [bensPublished, adasPublished]);
+      assert.deepEqual(listIds(await world.acmeWide.walk({ accountId: shared })), [
         bensPublished,
         adasPublished,
       ]);
     });
 
     it('lists a caller’s own published thread once across all pages', async () => {
-      const shown = idsOf(await world.ada.walk({ accountId: shared, limit: 1 }));
+      const shown = listIds(await world.ada.walk({ accountId: shared, limit: 1 }));
       assert.deepEqual(
         shown.filter((id) => id === people.adasPublished),
         [people.adasPublished],
@@ -218,7 +218,7 @@ describe('GET /threads', () => {
 
     it('never lists a deleted thread', async () => {
       for (const reader of [world.ada, world.ben, world.acmeWide]) {
-        const shown = idsOf(await reader.walk());
+        const shown = listIds(await reader.walk());
         assert.ok(shown.includes(people.adasPublished));
         assert.ok(!shown.includes(people.deleted));
       }
@@ -226,9 +226,9 @@ describe('GET /threads', () => {
 
     it('lists no threads of another organization', async () => {
       const { thread } = await createThread(world.eve, { accountId: shared });
-      assert.deepEqual(idsOf(await world.eve.walk()), [thread.id]);
-      assert.deepEqual(idsOf(await world.eve.walk({ accountId: shared })), [thread.id]);
-      assert.ok(!idsOf(await world.ada.walk({ accountId: shared })).includes(thread.id));
+      assert.deepEqual(listIds(await world.eve.walk()), [thread.id]);
+      assert.deepEqual(listIds(await world.eve.walk({ accountId: shared })), [thread.id]);
+      assert.ok(!listIds(await world.ada.walk({ accountId: shared })).includes(thread.id));
     });
   });
 });

@@ -5,7 +5,7 @@ import { Service } from '../../harness/service/service.ts';
 import { makePersonalKey } from '../../harness/world/tenants.ts';
 import { assertInvalid, createThread, sharedWorld, type World } from '../../harness/world/world.ts';
 
-const idsOf = (threads: any[]): string[] => threads.map(({ id }) => id);
+const listIds = (threads: any[]): string[] => threads.map(({ id }) => id);
 
 /** One walk, page by page, so that a test can act between two pages. */
 class PageWalk {
@@ -29,7 +29,7 @@ class PageWalk {
     const { status, body } = await this.#api.list({ ...this.#query, limit, ...cursor });
     assert.equal(status, 200);
     assert.ok(body.threads.length <= limit);
-    this.seen.push(...idsOf(body.threads));
+    this.seen.push(...listIds(body.threads));
     this.#cursor = body.nextCursor;
   }
 
@@ -82,7 +82,7 @@ describe('A walk over GET /threads', () => {
       await world.ada.rename(ids[4]!, 'Renamed later');
       await world.ada.rename(ids[3]!, 'Renamed again');
       assert.deepEqual(await walk.rest(2), ids);
-      const next = idsOf(await world.ada.walk({ accountId }));
+      const next = listIds(await world.ada.walk({ accountId }));
       assert.deepEqual(
         next.slice(0, 5),
         [3, 4, 5, 7, 0].map((index) => ids[index]),
@@ -124,7 +124,7 @@ describe('A walk over GET /threads', () => {
       for (let round = 0; round < 2; round += 1) {
         await createThread(world.ada, { accountId });
         const { body } = await world.ada.list({ accountId, limit: 2, cursor });
-        assert.deepEqual(idsOf(body.threads), ids.slice(2, 4));
+        assert.deepEqual(listIds(body.threads), ids.slice(2, 4));
       }
     });
 
@@ -176,7 +176,7 @@ describe('A walk over GET /threads', () => {
       const { nextCursor: cursor } = (await world.ada.list({ accountId, limit: 1 })).body;
       const { api } = await makePersonalKey(world.service, world.acme, 'ada@acme.example');
       const { body } = await api.list({ accountId, cursor });
-      assert.deepEqual(idsOf(body.threads), ids.slice(1));
+      assert.deepEqual(listIds(body.threads), ids.slice(1));
     });
 
     it('continues at another process on the same store', async () => {
@@ -187,7 +187,7 @@ describe('A walk over GET /threads', () => {
         const url = `${other.baseUrl}/api/v1/threads?accountId=${accountId}&cursor=${encodeURIComponent(cursor)}`;
         const answer = await fetch(url, { headers: { authorization: `Bearer ${world.adaKey.key}` } });
         assert.equal(answer.status, 200);
-        assert.deepEqual(idsOf(((await answer.json()) as any).threads), ids.slice(1));
+        assert.deepEqual(listIds(((await answer.json()) as any).threads), ids.slice(1));
       } finally {
         await other.end();
       }
@@ -254,13 +254,13 @@ describe('A walk over GET /threads', () => {
     });
 
     it('rejects a cursor from another principal', async () => {
-      const cursorOf = async (api: Api): Promise<string> => {
+      const getCursor = async (api: Api): Promise<string> => {
         const { nextCursor } = (await api.list({ limit: 1 })).body;
         assert.notEqual(nextCursor, null);
         return nextCursor;
       };
-      const adas = await cursorOf(world.ada);
-      const everyones = await cursorOf(world.acmeWide);
+      const adas = await getCursor(world.ada);
+      const everyones = await getCursor(world.acmeWide);
       assertInvalid(await world.ben.list({ cursor: adas }), 'cursor', 'a colleague');
       assertInvalid(await world.acmeWide.list({ cursor: adas }), 'cursor', 'org-wide');
       assertInvalid(await world.ada.list({ cursor: everyones }), 'cursor', 'from org-wide');

@@ -18,7 +18,7 @@ describe('PATCH /threads/{id}', () => {
     await world.publish(published);
   });
 
-  const titleOf = async (id: string): Promise<string> => (await world.ada.get(id)).body.thread.title;
+  const getTitle = async (id: string): Promise<string> => (await world.ada.get(id)).body.thread.title;
   const patch = (id: string, body: unknown) => world.ada.call('PATCH', `/threads/${id}`, { body });
 
   describe('accepts', () => {
@@ -145,29 +145,29 @@ describe('PATCH /threads/{id}', () => {
     });
 
     it('forbids renaming a colleague’s published thread', async () => {
-      const title = await titleOf(published);
+      const title = await getTitle(published);
       assertFails(await world.ben.rename(published, 'Ben’s'), 'FORBIDDEN');
-      assert.equal(await titleOf(published), title);
+      assert.equal(await getTitle(published), title);
     });
 
     it('returns NOT_FOUND for a colleague’s unpublished thread', async () => {
       const { thread } = await createThread(world.ada, { title: 'Mine' });
       assertFails(await world.ben.rename(thread.id, 'Ben’s'), 'NOT_FOUND');
-      assert.equal(await titleOf(thread.id), 'Mine');
+      assert.equal(await getTitle(thread.id), 'Mine');
     });
 
     it('forbids org-wide principals, whatever the id', async () => {
-      const title = await titleOf(published);
+      const title = await getTitle(published);
       for (const id of [published, 'thr_00000000000000000000000000', 'x']) {
         assertFails(await world.acmeWide.rename(id, 'Everyone’s'), 'FORBIDDEN', id);
       }
-      assert.equal(await titleOf(published), title);
+      assert.equal(await getTitle(published), title);
     });
 
     it('returns NOT_FOUND for a thread of another organization, even a published one', async () => {
-      const title = await titleOf(published);
+      const title = await getTitle(published);
       assertFails(await world.eve.rename(published, 'Eve’s'), 'NOT_FOUND');
-      assert.equal(await titleOf(published), title);
+      assert.equal(await getTitle(published), title);
     });
   });
 });

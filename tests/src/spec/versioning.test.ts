@@ -8,7 +8,7 @@ describe('Versioning', () => {
     world = await sharedWorld();
   });
 
-  const statusOf = async (path: string): Promise<number> => {
+  const fetchStatus = async (path: string): Promise<number> => {
     const headers = { authorization: `Bearer ${world.adaKey.key}` };
     const answer = await fetch(`${world.service.baseUrl}${path}`, { headers });
     await answer.text();
@@ -16,7 +16,7 @@ describe('Versioning', () => {
   };
 
   it('has the version in the path: the endpoints are under /api/v1 and nowhere else', async () => {
-    assert.equal(await statusOf('/api/v1/threads'), 200);
+    assert.equal(await fetchStatus('/api/v1/threads'), 200);
     for (const path of [
       '/api/threads',
       '/api/v2/threads',
@@ -24,7 +24,7 @@ describe('Versioning', () => {
       '/v1/threads',
       '/api/V1/threads',
     ]) {
-      assert.equal(await statusOf(path), 404, path);
+      assert.equal(await fetchStatus(path), 404, path);
     }
   });
 

@@ -92,13 +92,13 @@ function estimateConfidence(shown: readonly Candidate[]): number {
 
 /** Finds a thing that the question asks about and that no document mentions: 'to Canada', 'with docker'. */
 function unknownNameIn({ text, context }: Question, { concepts }: SearchFindings): string | undefined {
-  const asked = `${text} ${context}`;
-  const words = splitWords(asked);
+  const questionText = `${text} ${context}`;
+  const words = splitWords(questionText);
   const unknown = concepts.filter(({ wordings }) => wordings.length === 0);
   return unknown.find(({ word, weight }) => {
     const at = words.indexOf(word);
     const isPlaced = words.slice(Math.max(0, at - 2), at).some((before) => placing.has(before));
-    const isCapitalized = at > 0 && asked.includes(`${word.charAt(0).toUpperCase()}${word.slice(1)}`);
+    const isCapitalized = at > 0 && questionText.includes(`${word.charAt(0).toUpperCase()}${word.slice(1)}`);
     return isPlaced || isCapitalized || weight >= decisiveShare;
   })?.word;
 }

@@ -19,7 +19,7 @@ export interface Question {
 export function findQuestions(conversation: readonly ConversationTurn[]): Question[] {
   const at = conversation.findLastIndex(({ role }) => role === 'user');
   const prompt = readable(conversation[at]?.content ?? '');
-  const asked = prompt.replace(joint, '');
+  const trimmedPrompt = prompt.replace(joint, '');
   // 'Tell me more' says nothing that a second 'Tell me more' could refer to.
   const previousAt = conversation.findLastIndex(
     ({ role, content }, place) =>
@@ -31,11 +31,12 @@ export function findQuestions(conversation: readonly ConversationTurn[]): Questi
     const previous = readable(conversation[previousAt]!.content);
     // 'And a cake?' after 'What is a hank?' asks what a cake is.
     const isDefined =
-      extractConcepts(asked).length > 0 && [asked, previous].every((one) => definitionAsked.test(one));
-    const question = isDefined ? { text: asked, context: '' } : { text: prompt, context: previous };
+      extractConcepts(trimmedPrompt).length > 0 &&
+      [trimmedPrompt, previous].every((one) => definitionAsked.test(one));
+    const question = isDefined ? { text: trimmedPrompt, context: '' } : { text: prompt, context: previous };
     return [{ ...question, earlierReplies }];
   }
-  return splitQuestions(asked);
+  return splitQuestions(trimmedPrompt);
 }
 
 /** Words that connect a question to the previous one. */

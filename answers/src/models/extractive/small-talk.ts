@@ -33,8 +33,8 @@ export function smallTalkReply(prompt: string): Reply | undefined {
 export function asksNothing(prompt: string): boolean {
   if (smallTalkReply(prompt) !== undefined) return true;
   // Linear in the prompt: language models call it on the event loop.
-  const asked = prompt.slice(0, prompt.lastIndexOf('?') + 1);
-  return extractConcepts(prompt).length === 0 && !/\p{L}/u.test(asked);
+  const questionText = prompt.slice(0, prompt.lastIndexOf('?') + 1);
+  return extractConcepts(prompt).length === 0 && !/\p{L}/u.test(questionText);
 }
 
 const titlesMax = 5;

@@ -11,7 +11,7 @@ describe('Applications in the console', () => {
     world = await sharedSettingsWorld();
   });
 
-  const apiOf = (token: string) => new Api(world.service.baseUrl, token);
+  const openApi = (token: string) => new Api(world.service.baseUrl, token);
 
   async function make(name: string) {
     const { id, clientSecret } = assertDone(await world.ada.post('/applications', { name }), 201);
@@ -28,7 +28,7 @@ describe('Applications in the console', () => {
       const { tokenUrl } = assertDone(await world.ada.get('/applications'));
       assert.equal(tokenUrl, `${world.service.baseUrl}/oauth2/token`);
       const token = await exchange(new URL(tokenUrl).origin, made);
-      assert.equal((await apiOf(token).list()).status, 200);
+      assert.equal((await openApi(token).list()).status, 200);
       // Use is stored once a second, so `lastUsedAt` may be set already.
       const { createdAt, lastUsedAt: _, ...shown } = await listed(made.clientId);
       assert.ok(Date.parse(createdAt) > 0);
@@ -38,21 +38,21 @@ describe('Applications in the console', () => {
     it('a rotation, after which the old secret and its tokens get 401', async () => {
       const made = await make('Rotated');
       const token = await exchange(world.service.baseUrl, made);
-      assert.equal((await apiOf(token).list()).status, 200);
+      assert.equal((await openApi(token).list()).status, 200);
       const answer = assertDone(await world.ada.post(`/applications/${made.clientId}/rotate`), 201);
-      assert.equal((await apiOf(token).list()).status, 401);
+      assert.equal((await openApi(token).list()).status, 401);
       assert.equal((await requestToken(world.service.baseUrl, made)).status, 401);
       const rotated = { clientId: answer.id, clientSecret: answer.clientSecret };
-      assert.equal((await apiOf(await exchange(world.service.baseUrl, rotated)).list()).status, 200);
+      assert.equal((await openApi(await exchange(world.service.baseUrl, rotated)).list()).status, 200);
       assert.ok(Date.parse((await listed(made.clientId)).rotatedAt) > 0);
     });
 
     it('a deletion, after which no credential of the application works and it is not listed', async () => {
       const made = await make('Doomed');
       const token = await exchange(world.service.baseUrl, made);
-      assert.equal((await apiOf(token).list()).status, 200);
+      assert.equal((await openApi(token).list()).status, 200);
       assert.deepEqual(assertDone(await world.ada.delete(`/applications/${made.clientId}`)), {});
-      assert.equal((await apiOf(token).list()).status, 401);
+      assert.equal((await openApi(token).list()).status, 401);
       assert.equal((await requestToken(world.service.baseUrl, made)).status, 401);
       assert.equal(await listed(made.clientId), undefined);
       assertRefused(await world.ada.delete(`/applications/${made.clientId}`), 404);

@@ -11,7 +11,7 @@ describeOnEachEngine('Key requests and rotation in the console', (engine) => {
     world = await sharedSettingsWorld(await engine.sharedStore());
   });
 
-  const statusOf = async (key: string) => (await new Api(world.service.baseUrl, key).list()).status;
+  const fetchStatus = async (key: string) => (await new Api(world.service.baseUrl, key).list()).status;
   const request = async (visitor: Visitor, name: string): Promise<string> =>
     assertDone(await visitor.post('/key-requests', { name }), 201).id;
   const listed = async (visitor: Visitor) => assertDone(await visitor.get('/keys'));
@@ -82,9 +82,9 @@ describeOnEachEngine('Key requests and rotation in the console', (engine) => {
       const { ada } = world;
       const first = await personalKey(ada, 'Rotated');
       const second = assertDone(await ada.post(`/keys/${first.id}/rotate`, { oldValidFor: '1h' }), 201);
-      assert.deepEqual([await statusOf(first.key), await statusOf(second.key)], [200, 200]);
+      assert.deepEqual([await fetchStatus(first.key), await fetchStatus(second.key)], [200, 200]);
       const third = assertDone(await ada.post(`/keys/${second.id}/rotate`, { oldValidFor: 'now' }), 201);
-      assert.deepEqual([await statusOf(second.key), await statusOf(third.key)], [401, 200]);
+      assert.deepEqual([await fetchStatus(second.key), await fetchStatus(third.key)], [401, 200]);
       const { keys } = await listed(ada);
       const [old, replaced, current] = [first, second, third].map(({ id }) =>
         keys.find((key: any) => key.id === id),
@@ -94,7 +94,7 @@ describeOnEachEngine('Key requests and rotation in the console', (engine) => {
       assert.ok(inMs > 3_000_000 && inMs <= 3_600_000, old.revokedAt);
       assert.equal(current.name, 'Rotated');
       assertDone(await ada.post(`/keys/${first.id}/revoke`));
-      assert.equal(await statusOf(first.key), 401, 'it can be revoked before its time');
+      assert.equal(await fetchStatus(first.key), 401, 'it can be revoked before its time');
     });
 
     it('a rotation by an admin of org-wide keys and of service accounts, and by the operator', async () => {
@@ -105,13 +105,13 @@ describeOnEachEngine('Key requests and rotation in the console', (engine) => {
       ]) {
         const { id, key } = assertDone(await ada.post('/keys', body), 201);
         const next = assertDone(await ada.post(`/keys/${id}/rotate`, { oldValidFor: 'now' }), 201);
-        assert.deepEqual([await statusOf(key), await statusOf(next.key)], [401, 200]);
+        assert.deepEqual([await fetchStatus(key), await fetchStatus(next.key)], [401, 200]);
       }
       const made = await service.skein('key', 'create', acme, '--user', world.email('ben'));
       const next = await service.skein('key', 'rotate', acme, made.id, '--old-valid-for', '24h');
-      assert.deepEqual([await statusOf(made.key), await statusOf(next.key)], [200, 200]);
+      assert.deepEqual([await fetchStatus(made.key), await fetchStatus(next.key)], [200, 200]);
       const last = await service.skein('key', 'rotate', acme, next.id);
-      assert.deepEqual([await statusOf(next.key), await statusOf(last.key)], [401, 200]);
+      assert.deepEqual([await fetchStatus(next.key), await fetchStatus(last.key)], [401, 200]);
     });
   });
 
@@ -148,7 +148,7 @@ describeOnEachEngine('Key requests and rotation in the console', (engine) => {
       const shown = (await listed(ada)).keys.find((key: any) => key.id === made.id);
       assert.equal(shown.rotatable, false);
       assertRefused(await ada.post(`/keys/${made.id}/rotate`, { oldValidFor: 'now' }), 403);
-      assert.equal(await statusOf(made.key), 200);
+      assert.equal(await fetchStatus(made.key), 200);
       assertDone(await ben.post(`/keys/${made.id}/rotate`, { oldValidFor: 'now' }), 201);
     });
 

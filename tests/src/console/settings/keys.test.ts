@@ -14,7 +14,7 @@ describeOnEachEngine('API keys in the console', (engine) => {
     world = await sharedSettingsWorld(await engine.sharedStore());
   });
 
-  const apiOf = (key: string) => new Api(world.service.baseUrl, key);
+  const openApi = (key: string) => new Api(world.service.baseUrl, key);
 
   async function makeKey(visitor: Visitor, body: Record<string, unknown>) {
     const made = assertDone(await visitor.post('/keys', body), 201);
@@ -50,7 +50,7 @@ describeOnEachEngine('API keys in the console', (engine) => {
       });
       assert.ok(Math.abs(Date.parse(createdAt) - Date.now()) < 60_000);
       const { thread } = await paste(curl);
-      assert.equal((await apiOf(key).get(thread.id)).status, 200, 'the sample command creates a thread');
+      assert.equal((await openApi(key).get(thread.id)).status, 200, 'the sample command creates a thread');
     });
 
     it('an org-wide key, whose sample command lists threads', async () => {
@@ -67,14 +67,14 @@ describeOnEachEngine('API keys in the console', (engine) => {
         ownerId: world.robotId,
       });
       assert.equal((await listed(world.ada, id)).owner, world.email('robot'));
-      assert.equal((await apiOf(key).create({ prompt: 'Hello' })).status, 201);
+      assert.equal((await openApi(key).create({ prompt: 'Hello' })).status, 201);
     });
 
     it('a revocation, after which the key gets 401, and a second one, which changes nothing', async () => {
       const { id, key } = await makeKey(world.ada, { name: 'Doomed', scope: 'personal' });
-      assert.equal((await apiOf(key).list()).status, 200);
+      assert.equal((await openApi(key).list()).status, 200);
       assert.deepEqual(assertDone(await world.ada.post(`/keys/${id}/revoke`)), {});
-      assert.equal((await apiOf(key).list()).status, 401);
+      assert.equal((await openApi(key).list()).status, 401);
       const { revokedAt } = await listed(world.ada, id);
       assert.ok(Date.parse(revokedAt) > 0);
       assertDone(await world.ada.post(`/keys/${id}/revoke`));
@@ -90,13 +90,13 @@ describeOnEachEngine('API keys in the console', (engine) => {
         [{ id: made.id, owner: world.email('ben'), createdBy: null }],
       );
       assertDone(await ben.post(`/keys/${made.id}/revoke`));
-      assert.equal((await apiOf(made.key).list()).status, 401);
+      assert.equal((await openApi(made.key).list()).status, 401);
     });
 
     it('a request with a key, which updates when the key was last used', async () => {
       const { id, key } = await makeKey(world.ada, { name: 'Used', scope: 'personal' });
       assert.equal((await listed(world.ada, id)).lastUsedAt, null);
-      await apiOf(key).list();
+      await openApi(key).list();
       const used = await eventually(
         () => listed(world.ada, id),
         ({ lastUsedAt }) => lastUsedAt !== null,
@@ -135,7 +135,7 @@ describeOnEachEngine('API keys in the console', (engine) => {
       for (const scope of ['personal', 'org-wide']) {
         assertRefused(await eve.post('/keys', { name: 'x', scope }), 403, /not enabled/);
       }
-      assert.equal((await apiOf(key).list()).status, 404);
+      assert.equal((await openApi(key).list()).status, 404);
       await service.skein('org', 'set', globex, '--api', 'on');
     });
   });
@@ -155,7 +155,7 @@ describeOnEachEngine('API keys in the console', (engine) => {
       assertRefused(await world.ben.post(`/keys/${id}/revoke`), 404);
       assertRefused(await world.eve.post(`/keys/${id}/revoke`), 404);
       assertRefused(await world.eve.intrude(world.acme, 'POST', `/keys/${id}/revoke`), 404);
-      assert.equal((await apiOf(key).list()).status, 200);
+      assert.equal((await openApi(key).list()).status, 200);
     });
   });
 });

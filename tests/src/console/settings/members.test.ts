@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import {
   ConsoleClient,
+  parseToken,
   signedInAgain,
   testPassword,
-  tokenOf,
 } from '../../../harness/console/console-client.ts';
 import { type SettingsWorld, sharedSettingsWorld, signUp } from '../../../harness/console/settings-world.ts';
 import { assertDone, assertRefused, Visitor } from '../../../harness/console/visitor.ts';
@@ -147,7 +147,9 @@ describeOnEachEngine('Members in the console', (engine) => {
       const { stdout, stderr } = await runCommand(service.folder, words, service.store);
       const reset = JSON.parse(stdout);
       assert.ok(stderr.includes(`they also lose access to Acme (${acme}, member). Afterwards,`), stderr);
-      const read = assertDone(await stranger.post('/invitation/read', { token: tokenOf(reset.invitation) }));
+      const read = assertDone(
+        await stranger.post('/invitation/read', { token: parseToken(reset.invitation) }),
+      );
       assert.deepEqual([read.endsMemberships, read.endsKeys], [1, false]);
       assert.ok(!JSON.stringify(read).includes('Acme'), 'the holder may be somebody else');
       assertDone(await stranger.acceptInvitation(reset.invitation, 'a password of Iris'));
@@ -189,7 +191,7 @@ describeOnEachEngine('Members in the console', (engine) => {
       assertRefused(await ada.get(`/threads/${made.body.thread.id}`), 404);
       // Neither with the link that the admin has, nor with a new one.
       const stranger = new ConsoleClient(service.baseUrl);
-      const { body } = await stranger.post('/invitation/read', { token: tokenOf(link) });
+      const { body } = await stranger.post('/invitation/read', { token: parseToken(link) });
       assert.equal(body.password, 'operator');
       assertRefused(await stranger.acceptInvitation(link, testPassword), 400, /Ask the operator/);
       assertRefused(await ada.post(`/members/${id}/invitation`), 400, /Ask the operator/);

@@ -40,8 +40,8 @@ describeOnEachEngine('The request log in the console', (engine) => {
     assert.deepEqual(
       requests.map(({ operation, status, error }: any) => [operation, status, error]),
       [
-        ['renameThread', 400, errorOf(invalid)],
-        ['getThread', 404, errorOf(missing)],
+        ['renameThread', 400, readError(invalid)],
+        ['getThread', 404, readError(missing)],
         ['listThreads', 200, null],
         ['createThread', 201, null],
       ],
@@ -86,9 +86,9 @@ describeOnEachEngine('The request log in the console', (engine) => {
     const { trace_id: traceId } = body.error;
     const { requests } = await listed(1, `?traceId=${traceId}`);
     assert.deepEqual([requests.length, requests[0].id, requests[0].error.code], [1, traceId, 'NOT_FOUND']);
-    const operationsOf = async (query: string) =>
+    const listOperations = async (query: string) =>
       new Set((await list(query)).requests.map(({ operation }: any) => operation));
-    assert.deepEqual(await operationsOf('?status=2xx&operation=createThread'), new Set(['createThread']));
+    assert.deepEqual(await listOperations('?status=2xx&operation=createThread'), new Set(['createThread']));
     const failures = (await list('?status=4xx')).requests;
     assert.ok(failures.length >= 3 && failures.every(({ status }: any) => status >= 400 && status < 500));
     const missing = (await list('?status=NOT_FOUND')).requests;
@@ -135,4 +135,4 @@ describeOnEachEngine('The request log in the console', (engine) => {
   });
 });
 
-const errorOf = ({ body }: any) => ({ code: body.error.code, message: body.error.message });
+const readError = ({ body }: any) => ({ code: body.error.code, message: body.error.message });

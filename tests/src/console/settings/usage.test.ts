@@ -15,11 +15,11 @@ describeOnEachEngine('Usage in the console', (engine) => {
   });
   after(() => world?.end());
 
-  const apiOf = (key: string) => new Api(world.service.baseUrl, key);
+  const openApi = (key: string) => new Api(world.service.baseUrl, key);
   const requestsIn = (counts: any[]) => counts.reduce((sum, { requests }) => sum + requests, 0);
 
   /** Waits until this many requests are counted and returns the counts. Fails if more are counted. */
-  async function usageOf(visitor: Visitor, requests: number): Promise<any> {
+  async function awaitUsage(visitor: Visitor, requests: number): Promise<any> {
     return eventually(
       async () => assertDone(await visitor.get('/usage')),
       ({ counts, traffic }) =>
@@ -33,7 +33,7 @@ describeOnEachEngine('Usage in the console', (engine) => {
     const bens = await service.skein('key', 'create', acme, '--user', world.email('ben'));
     const app = assertDone(await ada.post('/applications', { name: 'Dashboards' }), 201);
     const token = await exchange(service.baseUrl, { clientId: app.id, clientSecret: app.clientSecret });
-    const api = apiOf(made.key);
+    const api = openApi(made.key);
     const { body } = await api.create({ prompt: 'Hello' });
     for (let place = 0; place < 5; place += 1) await api.list();
     await Promise.all(Array.from({ length: 20 }, () => api.get(body.thread.id)));
@@ -42,12 +42,12 @@ describeOnEachEngine('Usage in the console', (engine) => {
     await api.call('PATCH', `/threads/${body.thread.id}`, { body: { titel: 'x' } });
     await api.delete(body.thread.id);
     await fetch(`${service.baseUrl}/api/v1/nowhere`, { headers: { authorization: `Bearer ${made.key}` } });
-    await apiOf(`${made.key.slice(0, -1)}!`).list();
-    await apiOf(bens.key).list();
-    await apiOf(token).list();
-    await apiOf(token).create({ prompt: 'x' });
+    await openApi(`${made.key.slice(0, -1)}!`).list();
+    await openApi(bens.key).list();
+    await openApi(token).list();
+    await openApi(token).create({ prompt: 'x' });
 
-    const { quota, periods, counts, traffic } = await usageOf(ada, 34);
+    const { quota, periods, counts, traffic } = await awaitUsage(ada, 34);
     const today = periods.at(-1);
     const key = { id: made.id, kind: 'key', name: 'Laptop' };
     const application = { id: app.id, kind: 'application', name: 'Dashboards' };
@@ -99,13 +99,13 @@ describeOnEachEngine('Usage in the console', (engine) => {
     const { key } = assertDone(await eve.post('/keys', { name: 'Few', scope: 'personal' }), 201);
     await service.skein('org', 'set', globex, '--quota', '2');
     const statuses: number[] = [];
-    for (let place = 0; place < 5; place += 1) statuses.push((await apiOf(key).list()).status);
+    for (let place = 0; place < 5; place += 1) statuses.push((await openApi(key).list()).status);
     assert.deepEqual(statuses, [200, 200, 429, 429, 429]);
     await service.skein('org', 'set', globex, '--api', 'off');
-    assert.equal((await apiOf(key).list()).status, 404);
+    assert.equal((await openApi(key).list()).status, 404);
     await service.skein('org', 'set', globex, '--api', 'on', '--quota', '3');
-    assert.equal((await apiOf(key).list()).status, 200);
-    const { quota, counts } = await usageOf(eve, 6);
+    assert.equal((await openApi(key).list()).status, 200);
+    const { quota, counts } = await awaitUsage(eve, 6);
     assert.deepEqual(Object.fromEntries(counts.map(({ outcome, requests }: any) => [outcome, requests])), {
       OK: 3,
       RATE_LIMITED: 3,
@@ -134,7 +134,7 @@ describeOnEachEngine('Usage in the console', (engine) => {
   it('keeps its counts through a clean stop, and shows them to the operator', async () => {
     const { ada, acme, service } = world;
     const made = assertDone(await ada.post('/keys', { name: 'Last', scope: 'personal' }), 201);
-    await Promise.all(Array.from({ length: 10 }, () => apiOf(made.key).list()));
+    await Promise.all(Array.from({ length: 10 }, () => openApi(made.key).list()));
     assert.equal(await service.end(), 0);
     const { requests } = await service.skein('usage', acme, '--days', '366');
     const last = requests.filter(({ credential }: any) => credential.id === made.id);

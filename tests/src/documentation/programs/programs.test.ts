@@ -12,7 +12,7 @@ const withCommands = toRun('sh');
 const withPrograms = toRun('ts');
 const samplesIn = (among: typeof pages, page: string) =>
   among.find((candidate) => candidate.page === page)?.samples ?? [];
-const programOf = (page: string) => `${basename(page, '.md')}.ts`;
+const toProgramName = (page: string) => `${basename(page, '.md')}.ts`;
 
 describe('The samples of the documentation', () => {
   // `npm test` has already built the client; a test file that is run alone needs this.
@@ -51,8 +51,8 @@ describe('The samples of the documentation', () => {
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     const files = withPrograms.map(({ page, samples }) => {
-      writeFileSync(join(folder, programOf(page)), program(samples.map(({ text }) => text)));
-      return programOf(page);
+      writeFileSync(join(folder, toProgramName(page)), program(samples.map(({ text }) => text)));
+      return toProgramName(page);
     });
     const rules = '--strict --noEmit --module nodenext --target es2023 --types node'.split(' ');
     const types = ['--typeRoots', join(root, 'node_modules/@types')];
@@ -66,7 +66,7 @@ describe('The samples of the documentation', () => {
 });
 
 function runProgram(stage: Stage, page: string, samples: readonly Sample[]): string[] {
-  const file = programOf(page);
+  const file = toProgramName(page);
   writeFileSync(join(stage.folder, file), program(samples.map(({ text }) => stage.filledIn(text))));
   const { stdout, stderr, status } = spawnSync(process.execPath, [file], {
     cwd: stage.folder,

@@ -126,7 +126,7 @@ describe('A synchronous standby that takes over under load', () => {
     running.proxy = proxy;
     // Before the promotion the nodes can read but not serve, and report that they are not ready.
     const leadThere = () => proxy.switchTo(pair.standby.server.port);
-    t.diagnostic(await failOver(pair, proxy.urlOf(pair.primary.url), leadThere));
+    t.diagnostic(await failOver(pair, proxy.rewriteUrl(pair.primary.url), leadThere));
   });
 
   it('has every acknowledged write, and the nodes find it by themselves with both hosts in their URL', {

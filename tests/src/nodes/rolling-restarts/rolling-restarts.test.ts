@@ -6,7 +6,7 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { samplesOf } from '../../../harness/documents/samples.ts';
+import { parseSamples } from '../../../harness/documents/samples.ts';
 import { Nodes } from '../../../harness/nodes/nodes.ts';
 import { eventually } from '../../../harness/service/eventually.ts';
 import { findProgram, freePort } from '../../../harness/service/machine.ts';
@@ -18,7 +18,7 @@ const connections = 16;
 /** Without a pause, the load alone keeps two processors busy: 50,000 requests in the time of the restarts. */
 const pauseMs = 200;
 
-const samples = samplesOf(readFileSync(join(root, 'docs/deploying.md'), 'utf8'));
+const samples = parseSamples(readFileSync(join(root, 'docs/deploying.md'), 'utf8'));
 
 describe('A rolling restart of two nodes', () => {
   let nodes: Nodes;
@@ -42,11 +42,11 @@ describe('A rolling restart of two nodes', () => {
       if (program === undefined) return test.skip(`${name} is not installed: apt-get install ${name}`);
       const port = await freePort();
       const file = join(temporaryFolder(), name);
-      writeFileSync(file, configurationOf(name, port, ports));
+      writeFileSync(file, readConfiguration(name, port, ports));
       const proxy = spawn(program, commandLine(file), { stdio: 'ignore' });
       test.after(() => end(proxy));
       const url = `http://127.0.0.1:${port}`;
-      await eventually(() => statusOf(url, '/readyz'), is(200));
+      await eventually(() => fetchStatus(url, '/readyz'), is(200));
 
       const load = new Load(url, nodes.adaKey);
       await load.atLeast(requestsMin / 4);
@@ -55,7 +55,7 @@ describe('A rolling restart of two nodes', () => {
         running[place] = await startOn(ports[place]!);
         // An operator waits until the proxy sends requests to the new process.
         await eventually(
-          () => requestsOf(running[place]!),
+          () => countRequests(running[place]!),
           (count) => count > 0,
           60_000,
         );
@@ -75,7 +75,7 @@ describe('A rolling restart of two nodes', () => {
     const authorization = `Bearer ${nodes.adaKey}`;
     assert.notEqual((await send(url, '/api/v1/threads', { authorization })).connection, 'close');
     node.signal('SIGTERM');
-    await eventually(() => statusOf(url, '/readyz'), is(503));
+    await eventually(() => fetchStatus(url, '/readyz'), is(503));
     const answer = await send(url, '/api/v1/threads', { authorization });
     assert.deepEqual([answer.status, answer.connection], [200, 'close']);
     // A second signal ends it at once, unless it comes right after the first.
@@ -92,7 +92,7 @@ describe('A rolling restart of two nodes', () => {
   });
 });
 
-function configurationOf(language: string, port: number, [one, two]: readonly [number, number]): string {
+function readConfiguration(language: string, port: number, [one, two]: readonly [number, number]): string {
   const text = samples.find((sample) => sample.language === language)?.text;
   assert.ok(text, `docs/deploying.md has a configuration of ${language}`);
   const here = text.replace(':8000', `:${port}`).replace(':8081', `:${one}`).replace(':8082', `:${two}`);
@@ -101,7 +101,7 @@ function configurationOf(language: string, port: number, [one, two]: readonly [n
 }
 
 /** How many of Ada's requests a node has served. */
-function requestsOf(node: Service): number {
+function countRequests(node: Service): number {
   return node.output.filter((line) => line.includes('"route":"/api/v1/threads"')).length;
 }
 
@@ -147,7 +147,7 @@ class Load {
 const is = (expected: number) => (status: number | undefined) => status === expected;
 
 /** Undefined while nothing listens. */
-async function statusOf(url: string, path: string): Promise<number | undefined> {
+async function fetchStatus(url: string, path: string): Promise<number | undefined> {
   return (await send(url, path).catch(() => undefined))?.status;
 }
 
