@@ -231,6 +231,23 @@ describe('A connection', () => {
     await app.close();
   });
 
+  it('ends when its peer does not read, also after a silence in which it had nothing to read', async () => {
+    const handled: ServerResponse[] = [];
+    const limits = { requestTimeoutMs: 200 };
+    const server = createListener((_, response) => handled.push(response), { ...options, limits });
+    const accepted = once(server, 'connection');
+    const client = connect(await listen(server), '127.0.0.1');
+    client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    const [socket] = (await accepted) as [Socket];
+    await once(socket, 'timeout');
+    client.pause();
+    handled[0]!.end(Buffer.alloc(30_000_000));
+    await once(socket, 'close');
+    assert.equal(handled[0]!.writableFinished, false);
+    client.destroy();
+    server.close();
+  });
+
   it('sends an error that was decided before the rest of the body turned out malformed, and closes', async () => {
     const handled: ServerResponse[] = [];
     const server = createListener((_, response) => handled.push(response), options);

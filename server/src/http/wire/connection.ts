@@ -85,7 +85,9 @@ export class Connection extends Duplex {
       .on('end', () => this.#leave())
       .on('close', () => this.destroy())
       .on('error', () => {})
-      .setTimeout(options.timeouts.silenceMs, () => this.#endSilence());
+      // A listener that is passed to `setTimeout` would be called once, although a connection can be silent several times.
+      .on('timeout', () => this.#endSilence())
+      .setTimeout(options.timeouts.silenceMs);
   }
 
   get remoteAddress(): string | undefined {
