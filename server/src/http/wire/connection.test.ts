@@ -248,6 +248,27 @@ describe('A connection', () => {
     server.close();
   });
 
+  it('takes the next request when a body that was paused is read after the response', async () => {
+    const server = createListener((request, response) => {
+      if (request.method === 'GET') return void response.end();
+      const { socket } = request;
+      request.once('data', async () => {
+        request.pause();
+        client.write('x'.repeat(request.readableHighWaterMark));
+        while (!socket.isPaused()) await setImmediate();
+        client.write('last');
+        while (socket.readableLength === 0) await setImmediate();
+        response.once('close', () => request.resume()).end();
+      });
+    }, options);
+    const client = connect(await listen(server), '127.0.0.1');
+    client.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 65545\r\n\r\nfirst');
+    await once(client, 'data');
+    client.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    assert.match(await text(client), /^HTTP\/1\.1 200 /);
+    server.close();
+  });
+
   it('sends an error that was decided before the rest of the body turned out malformed, and closes', async () => {
     const handled: ServerResponse[] = [];
     const server = createListener((_, response) => handled.push(response), options);

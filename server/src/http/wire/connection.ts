@@ -191,13 +191,18 @@ export class Connection extends Duplex {
       if (req === undefined && this.#state !== 'parsing') this.#enter('parsing');
       const slice = this.#takeSlice(this.#rest, req !== undefined);
       this.push(slice);
-      // A body that arrives after its response.
-      if (this.#response?.closed) this.#settle();
+      this.#settleLateBody();
     }
+    this.#settleLateBody();
     if (this.#state === 'closing') return;
     if (this.#rest !== undefined) this.#socket.pause();
     else if (this.#socket.readableEnded) this.#leave();
     else if (this.#socket.isPaused()) this.#socket.resume();
+  }
+
+  /** A body may arrive, or be read, after its response. */
+  #settleLateBody(): void {
+    if (this.#response?.closed) this.#settle();
   }
 
   #parseInTurn(): void {
