@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { World } from '../../../testing/contract/fixture.ts';
+import { note, World } from '../../../testing/contract/fixture.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { openSqliteStore } from './open.ts';
 
@@ -67,6 +67,27 @@ describe('Reads of the embedded store', () => {
       await Promise.all([read, listed]);
       assert.equal(order[0], 'settled');
       assert.deepEqual(order.slice(1).sort(), ['completed', 'listed']);
+    });
+  });
+
+  it('show the settings of an organization only when they are on the disk', async () => {
+    const { store } = world;
+    const order: string[] = [];
+    const change = () =>
+      store
+        .updateOrganization(
+          organizationId,
+          { apiEnabled: false },
+          note('organization.changed', organizationId),
+        )
+        .then(() => order.push('changed'));
+    await duringSync(change, async (end) => {
+      const found = store.findOrganization(organizationId).then(() => order.push('found'));
+      await new Promise(setImmediate);
+      assert.deepEqual(order, []);
+      end();
+      await found;
+      assert.deepEqual(order, ['changed', 'found']);
     });
   });
 

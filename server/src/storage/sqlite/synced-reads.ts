@@ -17,13 +17,15 @@ const ofThread = (organizationId: OrganizationId, threadId: ThreadId): Scope => 
   organizationId,
   threadId,
 });
+/** A name is in no organization's scope: a read by name waits only for changes of the whole store. */
+const ofIdOrName = (idOrName: string): Scope => ({ organizationId: idOrName });
 const ofReply = ({ organizationId, threadId }: ReplyName): Scope => ({ organizationId, threadId });
 
 /** Methods without a scope do not wait for syncs, such as admissions and sweeps. */
 const scopes: Scopes = {
   createOrganization: null,
   updateOrganization: ofOrganization,
-  findOrganization: null,
+  findOrganization: ofIdOrName,
   listOrganizations: null,
   addMember: ofOrganization,
   removeMember: ofOrganization,
