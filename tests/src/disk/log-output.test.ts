@@ -83,12 +83,12 @@ describe('A log that cannot be written', () => {
     const dropped = await service.droppedLines();
     assert.ok(dropped > 0);
     spawnSync('mount', ['-o', 'remount,size=8m', disk.folder]);
-    await eventually(() => readFileSync(file, 'utf8').includes('log lines were dropped'));
+    await eventually(() => readFileSync(file, 'utf8').includes('dropped log lines'));
     await service.request(20);
     assert.equal(await service.droppedLines(), dropped, 'none is dropped any more');
     assert.equal(await service.stop(), 0);
     const lines = logLines(file);
-    assert.equal(lines.find(({ msg }) => msg.startsWith('log lines were dropped'))?.lines, dropped);
+    assert.equal(lines.find(({ msg }) => msg.startsWith('dropped log lines'))?.lines, dropped);
     assert.equal(lines.at(-1)?.msg, 'stopped');
   });
 
@@ -107,7 +107,7 @@ describe('A log that cannot be written', () => {
     await service.request(tooManyRequests);
     assert.ok((await service.droppedLines()) > 0);
     reader.kill('SIGCONT');
-    await eventually(() => readFileSync(file, 'utf8').includes('log lines were dropped'));
+    await eventually(() => readFileSync(file, 'utf8').includes('dropped log lines'));
     assert.ok(logLines(file).length > 100);
 
     reader.kill('SIGKILL');

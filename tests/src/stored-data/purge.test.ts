@@ -64,7 +64,7 @@ describeOnEachEngine('skein purge', ({ freshStore }) => {
       [[acme], /cannot be undone: add --dry-run .* or --yes/],
       [[acme, '--yes', '--dry-run'], /cannot be undone/],
       [['Nobody', '--yes'], /Nobody/],
-      [[acme, '--user', 'eve@acme.example', '--yes'], /eve@acme\.example is unknown/],
+      [[acme, '--user', 'eve@acme.example', '--yes'], /No data is stored for eve@acme\.example/],
       [[acme, '--user', '', '--yes'], /The value of '--user' is empty/],
     ] as const) {
       const { exitCode, stdout, stderr } = await purge(...words);
@@ -101,7 +101,7 @@ describeOnEachEngine('skein purge', ({ freshStore }) => {
     const log = JSON.stringify(await service.skein('audit', acme));
     assert.ok(log.includes('usr_purged'));
     assert.ok(!log.includes('ada@acme.example'), log);
-    assert.match((await purge(acme, '--user', 'ada@acme.example', '--yes')).stderr, /is unknown/);
+    assert.match((await purge(acme, '--user', 'ada@acme.example', '--yes')).stderr, /No data is stored for/);
   });
 
   it('removes an organization even if it is killed halfway and run again, and nothing of other organizations', async (t) => {
