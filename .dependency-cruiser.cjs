@@ -52,12 +52,6 @@ module.exports = {
     ),
     only('archive-port', `${source}/storage/port/archive\\.ts$`, [], 'The archive port speaks of rows only.'),
     only(
-      'model-port',
-      `${answers}model\\.ts$`,
-      [`${source}/domain/`, runtime],
-      'The model port speaks of the domain only, with helpers of runtime.',
-    ),
-    only(
       'usecases',
       `${source}/usecases/`,
       [`${source}/domain/`, `${source}/storage/port/store\\.ts$`, runtime],
@@ -112,11 +106,9 @@ module.exports = {
       name: 'answers',
       severity: 'error',
       comment:
-        'Models, retrieval and reading know the domain and the ports: no surface, no adapter, no command.',
-      from: { path: `${answers}[^/]+/`, pathNot: tests },
-      to: {
-        path: [`${source}/(storage/(?!port/)[^/]+|http|commands|config|usecases)/`, `${source}/[^/]+\\.ts$`],
-      },
+        'answers never imports the server: it declares the shapes that it needs, which the domain satisfies, and knows no other workspace but runtime.',
+      from: { path: '^answers/' },
+      to: { path: '^(server|client|console|site|examples|tests|bench|release)/' },
     },
     {
       name: 'http-surfaces',

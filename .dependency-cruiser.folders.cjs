@@ -9,7 +9,9 @@ module.exports = {
       scope: 'folder',
       comment:
         'Two folders that import each other, or a folder and its subfolder, are one folder: move what both need into a third.',
-      from: { path: '^server/src/(commands|domain|http|replies|storage|usecases)' },
+      from: {
+        path: ['^server/src/(commands|domain|http|replies|storage|usecases)', '^(answers|runtime)/src'],
+      },
       to: { circular: true },
     },
   ],

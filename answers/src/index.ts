@@ -3,26 +3,43 @@
  * its first use, so that a command that needs none of it starts without it.
  */
 
-import type { ModelSettings } from './create-model.ts';
+import type { ModelSettings } from './composition/create-model.ts';
 import type { isolatedModel } from './isolation/isolated-model.ts';
-import type { Model } from './model.ts';
 import type { tryModel as tryDrafter } from './models/language/trial.ts';
+import type { Model } from './port/model.ts';
 import type { searchPassages as search } from './retrieval/search.ts';
 import type { ModelThreads, ThreadSettings } from './threads/model-threads.ts';
 
-export { createDrafter, createModel, type ModelSettings } from './create-model.ts';
 export {
+  createDrafter,
+  createModel,
+  type ModelChoice,
+  type ModelLimits,
+  type ModelSettings,
+  type SuggestQuestions,
+} from './composition/create-model.ts';
+export { describeSupport } from './corroboration/verdict.ts';
+export type { ModelTrial } from './models/language/trial.ts';
+export { scriptedModel } from './models/scripted.ts';
+export type * from './port/documents.ts';
+export {
+  type CheckedStatement,
+  type ConversationTurn,
+  type DraftEvent,
   type Drafter,
   type Model,
   ModelError,
   type PassageSearch,
   type ReplyEvent,
   type ReplyRequest,
-} from './model.ts';
-export { scriptedModel } from './models/scripted.ts';
+  type Source,
+  type Verdict,
+} from './port/model.ts';
 export { documentReader } from './reading/document-reader.ts';
-export type { PassageStore } from './retrieval/search.ts';
-export { extractTerms, splitWords, toTerm } from './retrieval/terms.ts';
+export { documentFormats } from './reading/formats.ts';
+export type { ReadingLimits } from './reading/reading-limits.ts';
+export { UnreadableDocument } from './reading/unreadable-document.ts';
+export { extractPassageTerms, splitWords, toTerm } from './retrieval/terms.ts';
 export type { PassageSource } from './threads/model-thread.ts';
 export type { ModelThreads } from './threads/model-threads.ts';
 
@@ -42,7 +59,7 @@ export async function openIsolatedModel(
   options: Omit<Parameters<typeof isolatedModel<ModelSettings>>[0], 'program'>,
 ): Promise<Model> {
   const isolation = await import('./isolation/isolated-model.ts');
-  const program = new URL('./isolation/reply-process.ts', import.meta.url);
+  const program = new URL('./composition/reply-process.ts', import.meta.url);
   return isolation.isolatedModel({ ...options, program });
 }
 

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import type { FoundPassage } from '../../server/src/domain/document.ts';
-import type { DocumentId, OrganizationId } from '../../server/src/domain/id.ts';
-import { corroborated } from '../src/corroboration/corroborated.ts';
-import type { DraftEvent, ReplyEvent } from '../src/model.ts';
+import { corroborated } from '../src/composition/corroborated.ts';
+import type { FoundPassage } from '../src/port/documents.ts';
+import type { DraftEvent, ReplyEvent } from '../src/port/model.ts';
 
 export function passage(title: string, text: string, heading = ''): FoundPassage {
-  return { documentId: `doc_${title}` as DocumentId, name: title, title, url: null, heading, text };
+  return { documentId: `doc_${title}`, name: title, title, url: null, heading, text };
 }
 
 export const refunds = passage(
@@ -31,7 +30,7 @@ export async function reply(
     yield { type: 'text', text: draft.slice(5) };
   }
   const request = {
-    organizationId: 'org_1' as OrganizationId,
+    organizationId: 'org_1',
     accountId: null,
     conversation: [{ role: 'user', content: prompt }] as const,
     attempt: 1,

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
-import type { ConversationTurn } from '../../server/src/domain/conversation.ts';
-import type { FoundPassage } from '../../server/src/domain/document.ts';
-import type { DocumentId, OrganizationId } from '../../server/src/domain/id.ts';
+import { type LanguageModelOptions, languageModel } from '../src/models/language.ts';
+import type { FoundPassage } from '../src/port/documents.ts';
+import type { ConversationTurn } from '../src/port/model.ts';
 import {
   type DraftEvent,
   type Drafter,
   ModelError,
   type PassageSearch,
   type ReplyRequest,
-} from '../src/model.ts';
-import { type LanguageModelOptions, languageModel } from '../src/models/language.ts';
+} from '../src/port/model.ts';
 import { type ProviderStandIn, startProvider } from './provider-stand-in.ts';
 
 export const apiKey = 'sk-stand-in-Zq81-Zq81-secret';
@@ -25,7 +24,7 @@ export const fees = passage(
 );
 
 function passage(id: string, title: string, heading: string, text: string): FoundPassage {
-  return { documentId: id as DocumentId, name: title, title, url: null, heading, text };
+  return { documentId: id, name: title, title, url: null, heading, text };
 }
 
 /** Finds fees for the question `fees`, and refunds and shipping for any other. */
@@ -121,7 +120,7 @@ export function buildRequest(
   const turns: readonly ConversationTurn[] =
     typeof conversation === 'string' ? [{ role: 'user', content: conversation }] : conversation;
   return {
-    organizationId: 'org_1' as OrganizationId,
+    organizationId: 'org_1',
     accountId: null,
     conversation: turns,
     attempt: 1,

@@ -1,39 +1,52 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { OperatorAuthority } from '../../server/src/domain/authority.ts';
-import type { Library, PassageText } from '../../server/src/domain/document.ts';
-import type { DocumentId, OrganizationId } from '../../server/src/domain/id.ts';
-import type { AuditNote, Store } from '../../server/src/storage/port/store.ts';
+import { writeFileSync } from 'node:fs';
+import type { Findings, PassageStore, PassageText } from '../src/port/documents.ts';
 import { searchPassages } from '../src/retrieval/search.ts';
-import { extractTerms } from '../src/retrieval/terms.ts';
+import type { PassageSource } from '../src/threads/model-thread.ts';
+import { createPassageStore, type StoredDocument } from './passage-store.ts';
 
 /** A document for tests: a title, and passages as text or under a heading. */
 interface WrittenDocument {
   readonly title: string;
   readonly passages: readonly (string | PassageText)[];
   readonly name?: string;
-  readonly accountId?: string;
+  readonly accountId?: string | null;
+  readonly questions?: readonly string[];
 }
 
 export interface LibraryFixture {
-  readonly library: Pick<Library, 'search'>;
-  readonly store: Store;
-  readonly organizationId: OrganizationId;
-  close(): Promise<void>;
+  readonly library: {
+    search(
+      organizationId: string,
+      accountId: string | null,
+      question: string,
+      limit: number,
+    ): Promise<Findings>;
+  };
+  readonly store: PassageStore;
+  readonly documents: readonly StoredDocument[];
+  readonly organizationId: string;
 }
 
-/** A library on a real store in its own folder. A document’s id is `doc_` and its name. */
-export async function openLibrary(
-  openStore: (file: string) => Store,
-  documents: readonly WrittenDocument[],
-): Promise<LibraryFixture> {
-  const folder = mkdtempSync(join(tmpdir(), 'skein-library-'));
-  const store = openStore(join(folder, 'library.db'));
-  const organizationId = 'org_library' as OrganizationId;
-  const organization = { id: organizationId, name: 'Library', apiEnabled: true, dailyQuota: 1 };
-  await store.createOrganization(organization, note('organization.created', organizationId));
-  for (const document of documents) await put(store, organizationId, document);
+/** A library in memory. A document’s id is `doc_` and its name. */
+export function createLibrary(written: readonly WrittenDocument[]): LibraryFixture {
+  const organizationId = 'org_library';
+  const documents = written.map((document): StoredDocument => {
+    const { title, name = title, accountId = null, questions = [] } = document;
+    const passages = document.passages.map((passage) =>
+      typeof passage === 'string' ? { heading: '', text: passage } : passage,
+    );
+    return {
+      documentId: `doc_${name}`,
+      organizationId,
+      accountId,
+      name,
+      title,
+      url: null,
+      questions,
+      passages,
+    };
+  });
+  const store = createPassageStore(documents);
   return {
     library: {
       // Callers may pass more, such as a signal.
@@ -41,33 +54,13 @@ export async function openLibrary(
         searchPassages(store, organizationId, accountId, question, limit),
     },
     store,
+    documents,
     organizationId,
-    async close() {
-      await store.close();
-      rmSync(folder, { recursive: true, force: true });
-    },
   };
 }
 
-async function put(store: Store, organizationId: OrganizationId, document: WrittenDocument): Promise<void> {
-  const { title, name = title, accountId = null } = document;
-  const passages = document.passages.map((passage) => {
-    const { heading, text } = typeof passage === 'string' ? { heading: '', text: passage } : passage;
-    return { heading, text, terms: extractTerms(`${name}\n${title}\n${heading}\n${text}`) };
-  });
-  const id = `doc_${name}` as DocumentId;
-  const written = { id, accountId, name, title, url: null, bytes: 1, passages };
-  const budget = { documentsMax: 1000, bytesMax: 1000 };
-  await store.putDocument(organizationId, written, budget, note('document.added', id));
-}
-
-function note(action: AuditNote['action'], subject: string): AuditNote<OperatorAuthority> {
-  return {
-    id: `evt_${subject}`,
-    authority: { kind: 'operator' },
-    traceId: 'library',
-    action,
-    subject,
-    detail: {},
-  };
+/** Writes the documents to a file from which threads and processes can read them. */
+export function writePassageSource({ documents }: LibraryFixture, file: string): PassageSource {
+  writeFileSync(file, JSON.stringify(documents));
+  return { module: import.meta.resolve('./passage-store.ts'), location: file };
 }

@@ -1,6 +1,6 @@
 /** A process of `isolatedModel` for tests. Its prompt decides how it misbehaves. */
 import { serveReply } from '../src/isolation/serve-reply.ts';
-import { ModelError } from '../src/model.ts';
+import { ModelError } from '../src/port/model.ts';
 
 serveReply<{ greeting: string }>(async ({ greeting }, store, traceHeaders) => ({
   name: 'misbehaving',

@@ -2,17 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DocumentText } from '../../server/src/domain/document.ts';
-import { defaultLimits, type Limits } from '../../server/src/domain/limits.ts';
+import type { DocumentText } from '../src/port/documents.ts';
 import { documentReader } from '../src/reading/document-reader.ts';
+import type { ReadingLimits } from '../src/reading/reading-limits.ts';
+import { readingLimits } from './reading-limits.ts';
 
 /** On a busy machine, a file that can be read must not fail at the deadline. Tests of the deadline set their own. */
 const documentReadMs = 300_000;
 
 type Read = ReturnType<typeof documentReader>;
 
-export function readerWith(limits: Partial<Limits> = {}, program?: URL): Read {
-  return documentReader({ ...defaultLimits, documentReadMs, ...limits }, program);
+export function readerWith(limits: Partial<ReadingLimits> = {}, program?: URL): Read {
+  return documentReader({ ...readingLimits, documentReadMs, ...limits }, program);
 }
 
 const reader = readerWith();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { DocumentText } from '../../server/src/domain/document.ts';
+import type { DocumentText } from '../src/port/documents.ts';
 import { readDocument } from './read-document.ts';
 
 export function readText(name: string, text: string): Promise<DocumentText> {

@@ -4,10 +4,9 @@ const firstPauseMs = 50;
 const pauseMsMax = 2_000;
 
 /**
- * Repeats a store call until it succeeds or the signal aborts: an unavailable store must not fail a reply. Only for calls
- * that may be repeated. Uses exponential backoff with jitter. `onFailure` is called for the first failure only.
+ * Repeats a call until it succeeds or the signal aborts. Only for calls that may be repeated. Uses exponential backoff with jitter. `onFailure` is called for the first failure only.
  */
-export async function retryStore<T>(
+export async function retryUntilAborted<T>(
   call: () => Promise<T>,
   signal: AbortSignal,
   onFailure: (error: unknown) => void = () => {},

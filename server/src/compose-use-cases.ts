@@ -1,13 +1,21 @@
 import { hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { documentReader, searchPassages, splitWords, toTerm } from '../../answers/src/index.ts';
+import {
+  describeSupport,
+  documentFormats,
+  documentReader,
+  searchPassages,
+  splitWords,
+  toTerm,
+  UnreadableDocument as UnreadableFile,
+} from '../../answers/src/index.ts';
 import type { Signals } from '../../runtime/src/pure/signals.ts';
 import { machineTimers as timers } from '../../runtime/src/timers.ts';
 import type { Config } from './config/config.ts';
 import { AttemptLimit, FailedSignIns } from './domain/attempts.ts';
 import type { AccessTokens } from './domain/credential.ts';
 import type { Seal } from './domain/cursor.ts';
-import type { Library } from './domain/document.ts';
+import { type Library, UnreadableDocument } from './domain/document.ts';
 import { createIdGenerator, type ThreadId } from './domain/id.ts';
 import { retentionMs } from './domain/retention.ts';
 import type { Telemetry } from './domain/telemetry.ts';
@@ -226,14 +234,24 @@ function composeThreads(
       ...createReplyRatings({ store, seal, authorize }),
       ...createReplyWaits({ store, watchReply, telemetry }),
     },
+    describeSupport,
     indexThreads: createThreadIndex({ store, vocabulary }),
   };
 }
 
 /** Model threads search for replies. Only the operator's commands search here. */
 function openLibrary({ limits }: Config, store: Store): Library {
+  const read = documentReader(limits);
   return {
-    read: documentReader(limits),
+    formats: documentFormats,
+    async read(organizationId, name, path) {
+      try {
+        return await read(organizationId, name, path);
+      } catch (error) {
+        if (!(error instanceof UnreadableFile)) throw error;
+        throw new UnreadableDocument(error.message, { cause: error });
+      }
+    },
     async search(...asked) {
       return searchPassages(store, ...asked);
     },

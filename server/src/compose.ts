@@ -157,7 +157,7 @@ export async function openArchiveTarget(choice: StoreChoice): Promise<ArchiveTar
   return (await import('./storage/postgres/archive.ts')).openPostgresTarget(choice.url);
 }
 
-export { extractTerms } from '../../answers/src/index.ts';
+export { extractPassageTerms } from '../../answers/src/index.ts';
 export { createSmtpMailer as createMailer } from './mail/smtp.ts';
 export { copyStore } from './storage/copy-store.ts';
 export { copySqliteFile } from './storage/sqlite/database.ts';

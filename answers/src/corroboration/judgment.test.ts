@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import type { FoundPassage } from '../../../server/src/domain/document.ts';
-import type { DocumentId } from '../../../server/src/domain/id.ts';
+import { readingLimits } from '../../testing/reading-limits.ts';
+import type { FoundPassage } from '../port/documents.ts';
 import { parseDocument } from '../reading/parse-document.ts';
-import { corroborate } from './corroborated.ts';
+import { corroborate } from './corroborate.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const evaluation = join(root, 'bench/evaluation');
@@ -29,8 +29,12 @@ describe('corroborating the statements of bench/evaluation', () => {
   before(async () => {
     for (const [set, folder] of Object.entries(folders)) {
       for (const name of readdirSync(folder)) {
-        const { title, url, passages: read } = await parseDocument(name, readFileSync(join(folder, name)));
-        const documentId = name as DocumentId;
+        const {
+          title,
+          url,
+          passages: read,
+        } = await parseDocument(name, readFileSync(join(folder, name)), readingLimits);
+        const documentId = name;
         passages.set(
           `${set}/${name}`,
           read.map((passage) => ({ ...passage, name, title, url, documentId })),

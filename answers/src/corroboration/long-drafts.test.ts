@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { FoundPassage } from '../../../server/src/domain/document.ts';
-import type { DocumentId } from '../../../server/src/domain/id.ts';
-import { ModelError } from '../model.ts';
-import { corroborate } from './corroborated.ts';
+import type { FoundPassage } from '../port/documents.ts';
+import { ModelError } from '../port/model.ts';
+import { corroborate } from './corroborate.ts';
 
 const passages: FoundPassage[] = Array.from({ length: 10 }, (_, at) => ({
-  documentId: `doc_${at}` as DocumentId,
+  documentId: `doc_${at}`,
   name: `handbook-${at}.md`,
   title: `Handbook ${at}`,
   url: null,

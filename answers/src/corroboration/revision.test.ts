@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { FoundPassage } from '../../../server/src/domain/document.ts';
-import type { DocumentId } from '../../../server/src/domain/id.ts';
 import { corroborate, passage, refunds, shipping } from '../../testing/corroboration-fixture.ts';
+import type { FoundPassage } from '../port/documents.ts';
 
 describe('the revision of a draft', () => {
   it('numbers the sources by document, in order of first citation', async () => {
@@ -25,7 +24,7 @@ describe('the revision of a draft', () => {
   it('adds the file to the title of a source if another source has the same title', async () => {
     const overview = (name: string, text: string): FoundPassage => ({
       ...passage('Overview', text),
-      documentId: `doc_${name}` as DocumentId,
+      documentId: `doc_${name}`,
       name,
     });
     const passages = [

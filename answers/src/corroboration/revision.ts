@@ -1,9 +1,10 @@
 import { shortened } from '../../../runtime/src/pure/text.ts';
-import { type CheckedStatement, withDistinctTitles } from '../../../server/src/domain/message.ts';
+import type { CheckedStatement } from '../port/model.ts';
 import { type Citation, replaceCitations, withMarks } from './citations.ts';
 import type { Evidence } from './sentence.ts';
 import type { Piece } from './statements.ts';
 import type { Support } from './support.ts';
+import { distinguishTitles } from './verdict.ts';
 
 /** `cited` is the support that the piece gets citations for: empty if it was not found. */
 export type CheckedPiece = Piece & { readonly cited: readonly Support[] };
@@ -45,7 +46,7 @@ export function revise(pieces: readonly CheckedPiece[], evidence: readonly Evide
     const { name, title, url } = evidence[own[0]!.passage]!;
     return { id, name, title, url, snippet: buildSnippet(own, evidence) };
   });
-  return { text, sources: withDistinctTitles(sources), statements };
+  return { text, sources: distinguishTitles(sources), statements };
 }
 
 const snippetLengthMax = 300;

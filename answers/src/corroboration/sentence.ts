@@ -1,4 +1,4 @@
-import type { FoundPassage } from '../../../server/src/domain/document.ts';
+import type { FoundPassage } from '../port/documents.ts';
 import { splitSentences } from '../reading/passage-parts.ts';
 import { stopWords } from '../retrieval/stop-words.ts';
 import { splitWords, tokenize, toTerm } from '../retrieval/terms.ts';

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { DocumentId } from '../../../server/src/domain/id.ts';
 import { readEvidence, readSentence } from './sentence.ts';
 import { findSupports } from './support.ts';
 
 function isSupported(statement: string, text: string, heading = ''): boolean {
   const passage = {
-    documentId: 'doc_1' as DocumentId,
+    documentId: 'doc_1',
     name: 'handbook.md',
     title: 'Handbook',
     url: null,

@@ -3,12 +3,11 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { until } from '../../../runtime/testing/until.ts';
-import type { OrganizationId } from '../../../server/src/domain/id.ts';
-import { ModelError, type ReplyEvent } from '../model.ts';
+import { ModelError, type ReplyEvent } from '../port/model.ts';
 import { isolatedModel } from './isolated-model.ts';
 
 const program = new URL('../../testing/misbehaving-reply.ts', import.meta.url);
-const organizationId = 'org_1' as OrganizationId;
+const organizationId = 'org_1';
 const neverAborted = new AbortController().signal;
 
 function open() {

@@ -2,9 +2,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { on, once } from 'node:events';
 import { setPriority } from 'node:os';
 import { orUndefined } from '../../../runtime/src/pure/or-undefined.ts';
-import { retryStore } from '../../../runtime/src/retry.ts';
-import { type Model, ModelError, type ReplyRequest } from '../model.ts';
-import type { PassageStore } from '../retrieval/search.ts';
+import { retryUntilAborted } from '../../../runtime/src/retry.ts';
+import type { PassageStore } from '../port/documents.ts';
+import { type Model, ModelError, type ReplyRequest } from '../port/model.ts';
 import type { FromReply, ReplyTask, ToReply } from './serve-reply.ts';
 
 interface IsolatedModelOptions<Settings> extends Pick<ReplyTask<Settings>, 'settings'> {
@@ -48,7 +48,7 @@ export function isolatedModel<Settings>(options: IsolatedModelOptions<Settings>)
           const { method, args } = message.read;
           const read = store[method] as (...args: readonly unknown[]) => Promise<unknown>;
           // Only an aborted reply is left without an answer.
-          retryStore(() => read(...args), signal).then(
+          retryUntilAborted(() => read(...args), signal).then(
             (answer) => tell({ id: message.id, answer }),
             () => {},
           );

@@ -1,5 +1,5 @@
-import { type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../model.ts';
-import type { PassageStore } from '../retrieval/search.ts';
+import type { PassageStore } from '../port/documents.ts';
+import { type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../port/model.ts';
 import type { Call } from '../threads/model-thread.ts';
 import { watchLimits } from './watch-limits.ts';
 

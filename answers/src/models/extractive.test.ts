@@ -1,22 +1,25 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { ConversationTurn } from '../../../server/src/domain/conversation.ts';
-import { openSqliteStore } from '../../../server/src/storage/sqlite/open.ts';
-import { createExampleQuestions } from '../../../server/src/usecases/documents/example-questions.ts';
-import { type LibraryFixture, openLibrary } from '../../testing/library-fixture.ts';
+import { before, describe, it } from 'node:test';
+import { createLibrary, type LibraryFixture } from '../../testing/library-fixture.ts';
 import { shopDocuments } from '../../testing/shop-documents.ts';
-import { answeredQuestions } from '../example-questions.ts';
+import { answeredQuestions } from '../composition/example-questions.ts';
+import type { ConversationTurn } from '../port/model.ts';
 import { extractiveModel } from './extractive.ts';
 
 describe('the extractive model', () => {
   let fixture: LibraryFixture;
   before(async () => {
-    fixture = await openLibrary(openSqliteStore, shopDocuments);
-    const { store } = fixture;
+    const { store, documents } = createLibrary(shopDocuments);
     const suggest = answeredQuestions(extractiveModel(store));
-    await createExampleQuestions({ store }).make(suggest, AbortSignal.timeout(60_000));
+    const signal = AbortSignal.timeout(60_000);
+    const withQuestions = [];
+    for (const document of documents) {
+      const headings = document.passages.map(({ heading }) => heading).filter(Boolean);
+      const questions = await suggest({ ...document, id: document.documentId, headings }, signal);
+      withQuestions.push({ ...document, questions });
+    }
+    fixture = createLibrary(withQuestions);
   });
-  after(() => fixture.close());
 
   async function reply(conversation: readonly ConversationTurn[], signal = AbortSignal.timeout(60_000)) {
     const { store, organizationId } = fixture;
@@ -242,15 +245,14 @@ describe('the extractive model', () => {
   });
 
   async function withLibrary(
-    other: Parameters<typeof openLibrary>[1],
+    other: Parameters<typeof createLibrary>[0],
     test: () => Promise<void>,
   ): Promise<void> {
     const usual = fixture;
-    fixture = await openLibrary(openSqliteStore, other);
+    fixture = createLibrary(other);
     try {
       await test();
     } finally {
-      await fixture.close();
       fixture = usual;
     }
   }

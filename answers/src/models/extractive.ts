@@ -1,13 +1,9 @@
 import { shortened } from '../../../runtime/src/pure/text.ts';
-import type { DocumentOutline } from '../../../server/src/domain/document.ts';
-import {
-  noDirectAnswer,
-  type Source,
-  verdictText,
-  withDistinctTitles,
-} from '../../../server/src/domain/message.ts';
-import { type Model, type ReplyEvent, type ReplyRequest, searchStep } from '../model.ts';
-import { type PassageStore, searchPassages } from '../retrieval/search.ts';
+import { describeVerdict, distinguishTitles, noDirectAnswer } from '../corroboration/verdict.ts';
+import type { DocumentOutline, PassageStore } from '../port/documents.ts';
+import type { Source } from '../port/model.ts';
+import { type Model, type ReplyEvent, type ReplyRequest, searchStep } from '../port/model.ts';
+import { searchPassages } from '../retrieval/search.ts';
 import { type Answer, answerTo, passagesMax } from './extractive/answer.ts';
 import { findQuestions } from './extractive/asking.ts';
 import { detectLanguage } from './extractive/language.ts';
@@ -85,7 +81,7 @@ function* quoted(answers: readonly Answer[], isAnswered: boolean): Generator<Rep
     // A quote is copied from its source, so every statement in it counts as found. Code is no statement.
     const statements = Math.max(1, quotes.flatMap(shownUnits).filter(({ kind }) => kind !== 'code').length);
     const verdict = { statements, found: statements, checked: [] };
-    yield { type: 'step', description: verdictText(verdict, sources.length) };
+    yield { type: 'step', description: describeVerdict(verdict, sources.length) };
   }
   yield { type: 'sources', sources };
 }
@@ -105,7 +101,7 @@ function listSources(quotes: readonly Quote[]): Source[] {
     const { name, title, url } = own[0]!.passage;
     return { id, name, title, url, snippet: buildSnippet(own) };
   });
-  return withDistinctTitles(sources);
+  return distinguishTitles(sources);
 }
 
 /** Each quote gets an equal part of the length. Its key unit is always shown, at least its beginning. */

@@ -4,7 +4,6 @@ import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { until } from '../../../runtime/testing/until.ts';
-import { openSqliteStore } from '../../../server/src/storage/sqlite/open.ts';
 import {
   apiKey,
   assertModelError,
@@ -19,9 +18,9 @@ import {
   shipping,
   steps,
 } from '../../testing/describe-drafts.ts';
-import { openLibrary } from '../../testing/library-fixture.ts';
+import { createLibrary } from '../../testing/library-fixture.ts';
 import { startProvider } from '../../testing/provider-stand-in.ts';
-import type { PassageSearch } from '../model.ts';
+import type { PassageSearch } from '../port/model.ts';
 import { languageModel } from './language.ts';
 
 describeDrafts('drafts', (trial) => {
@@ -301,19 +300,16 @@ describe('a language model', () => {
   const settings = { model: 'm', name: 'm', library, silenceMs: 1_000, replyLengthMax: 1_000 };
 
   it('is given the passages that a search finds, in order, with their titles and headings', async () => {
-    const fixture = await openLibrary(
-      (file) => openSqliteStore(file),
-      [
-        {
-          title: 'Refund policy',
-          passages: [
-            { heading: 'Returns › Unused yarn', text: 'Unused yarn is refunded within 30 days.' },
-            { heading: 'Returns › Sale items', text: 'Sale items are never refunded, only exchanged.' },
-          ],
-        },
-        { title: 'Opening hours', passages: ['Refunds are paid out at the counter on weekdays.'] },
-      ],
-    );
+    const fixture = createLibrary([
+      {
+        title: 'Refund policy',
+        passages: [
+          { heading: 'Returns › Unused yarn', text: 'Unused yarn is refunded within 30 days.' },
+          { heading: 'Returns › Sale items', text: 'Sale items are never refunded, only exchanged.' },
+        ],
+      },
+      { title: 'Opening hours', passages: ['Refunds are paid out at the counter on weekdays.'] },
+    ]);
     const standIn = await startProvider();
     try {
       const { organizationId, library } = fixture;
@@ -332,7 +328,6 @@ describe('a language model', () => {
       assert.ok(prompt.endsWith(expected.join('\n\n')), prompt);
     } finally {
       await standIn.close();
-      await fixture.close();
     }
   });
 

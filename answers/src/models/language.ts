@@ -1,6 +1,6 @@
 import { loadOnce } from '../../../runtime/src/pure/load-once.ts';
 import { untilAborted } from '../../../runtime/src/until-aborted.ts';
-import type { Drafter, PassageSearch, ReplyRequest } from '../model.ts';
+import type { Drafter, PassageSearch, ReplyRequest } from '../port/model.ts';
 import { boundedFetch, type FetchBounds } from './language/bounded-fetch.ts';
 import { draftEvents, limitCalls } from './language/draft.ts';
 import { ToolRefusal } from './language/errors.ts';

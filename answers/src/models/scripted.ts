@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { cutText } from '../../../runtime/src/pure/text.ts';
-import { timerMsMax } from '../../../server/src/domain/limits.ts';
-import { type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../model.ts';
+import { type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../port/model.ts';
 
 const command = /^#(step|say|corroborate|source|wait|hang|fail|retry|crash)\b ?(.*)$/gm;
+
+/** Timers hold at most this many milliseconds. */
+const longestTimerMs = 2 ** 31 - 1;
 
 /**
  * A model that does what the prompt says, so that tests can reach every state of a reply. Lines of the prompt with one of
@@ -29,7 +31,7 @@ export const scriptedModel: Model = {
     for (const [, name, words = ''] of script) {
       const isEarly = words === '' || attempt < Number(words);
       if (name === 'wait') await pause(Number(words), undefined, { signal });
-      if (name === 'hang') await pause(timerMsMax, undefined, { signal });
+      if (name === 'hang') await pause(longestTimerMs, undefined, { signal });
       // The reason is logged, so it must not contain the prompt.
       if (name === 'fail') throw new ModelError('The script says so.', { transient: false });
       if (name === 'retry' && isEarly) throw new ModelError('The script says so.', { transient: true });

@@ -1,8 +1,8 @@
 import { readSync, writeFileSync } from 'node:fs';
-import { indexedText, UnreadableDocument } from '../../../server/src/domain/document.ts';
-import { extractTerms } from '../retrieval/terms.ts';
+import { extractPassageTerms } from '../retrieval/terms.ts';
 import type { parseDocument } from './parse-document.ts';
 import type { ReadingResult, ReadingTask } from './reading-child.ts';
+import { UnreadableDocument } from './unreadable-document.ts';
 
 /** The service takes in an answer with this many passages in about a millisecond. */
 const passagesPerPart = 50;
@@ -49,7 +49,7 @@ async function* answersTo(
     for (let next = 0; next < passages.length; ) {
       const part = passages.slice(next, next + passagesPerPart).map((passage) => {
         bytes += Buffer.byteLength(passage.heading + passage.text);
-        return { ...passage, terms: extractTerms(indexedText(name, title, passage)) };
+        return { ...passage, terms: extractPassageTerms(name, title, passage) };
       });
       next += part.length;
       yield next < passages.length ? { part } : { part, head: { title, url, bytes } };

@@ -1,6 +1,6 @@
 import { counted, cutText } from '../../../runtime/src/pure/text.ts';
-import { UnreadableDocument } from '../../../server/src/domain/document.ts';
-import { type Limits, limits } from '../../../server/src/domain/limits.ts';
+import type { ReadingLimits } from './reading-limits.ts';
+import { UnreadableDocument } from './unreadable-document.ts';
 
 /** Every format is read into a flat sequence of blocks, in reading order. */
 export type Block = TextBlock | { readonly kind: 'heading'; readonly level: number; readonly text: string };
@@ -22,16 +22,15 @@ export function evenSpaces(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-export function checkTextLength(length: number, { documentLengthMax: max }: Limits): void {
+export function checkTextLength(length: number, { documentLengthMax: max }: ReadingLimits): void {
   if (length > max)
     throw new UnreadableDocument(`contains more than ${counted(max, 'character')} of text: split it`);
 }
 
-export function checkPassageCount(count: number, { documentPassagesMax: max }: Limits): void {
+export function checkPassageCount(count: number, { documentPassagesMax: max }: ReadingLimits): void {
   if (count > max) throw new UnreadableDocument(`has more than ${counted(max, 'passage')}: split it`);
 }
 
-const headingLengthMax = limits.headingLengthMax.default;
 /** Deeper than every heading of a document: the level of a question that the text below it answers. */
 const questionLevel = 100;
 /** The level of a name, such as an option, that the text below it describes. An empty one ends the description. */
@@ -42,9 +41,9 @@ export const termLevel = 101;
  * becomes text, so that its words can be found. A long one, which is stored with each passage below it, is cut, and kept
  * once in full as text.
  */
-export function* listSections(document: readonly Block[], title: string) {
-  const parts = splitParts(document);
-  hideTitle(parts, title);
+export function* listSections(document: readonly Block[], title: string, headingLengthMax: number) {
+  const parts = splitParts(document, headingLengthMax);
+  hideTitle(parts, title, headingLengthMax);
   for (const [at, { above, label, blocks }] of parts.entries()) {
     const isBare = blocks.length === 0 && !parts[at + 1]?.above.includes(label);
     const shown = isBare ? '' : cutText(label.text, headingLengthMax);
@@ -66,7 +65,7 @@ interface Label {
 type Part = ReturnType<typeof splitParts>[number];
 
 /** The text below each label, with the headings above the label, outermost first. */
-function splitParts(document: readonly Block[]) {
+function splitParts(document: readonly Block[], headingLengthMax: number) {
   const start: Label = { level: 0, text: '' };
   const parts = [{ above: [] as Label[], label: start, blocks: [] as TextBlock[] }];
   for (const [at, block] of document.entries()) {
@@ -77,7 +76,7 @@ function splitParts(document: readonly Block[]) {
     if (read.kind !== 'heading') {
       const isAnswer = isFirst && label.level === questionLevel && read.kind === 'paragraph';
       blocks.push(isAnswer ? { ...read, text: read.text.replace(answerLabel, '') } : read);
-    } else if (isFirst && read.text !== '' && canShare(label, read)) {
+    } else if (isFirst && read.text !== '' && canShare(label, read, headingLengthMax)) {
       label.text += `${read.level === termLevel ? ',' : ''} ${read.text}`;
     } else if (read.text !== '' || isDescription) {
       const outer = [...above, label].filter(({ level }) => level < read.level);
@@ -88,15 +87,15 @@ function splitParts(document: readonly Block[]) {
 }
 
 /** Questions in a row share the answer. Terms share the description as far as they fit into one label. */
-function canShare(one: Label, other: Label): boolean {
-  const fits = one.text.length + other.text.length <= headingLengthMax - 2;
+function canShare(one: Label, other: Label, lengthMax: number): boolean {
+  const fits = one.text.length + other.text.length <= lengthMax - 2;
   return one.level === other.level && (one.level === questionLevel || (one.level === termLevel && fits));
 }
 
 /** Removes the heading that repeats the document's title, if it is short and the only one of the first level. */
-function hideTitle(parts: readonly Part[], title: string): void {
+function hideTitle(parts: readonly Part[], title: string, lengthMax: number): void {
   const [only, another] = parts.flatMap(({ label }) => (label.level === 1 ? [label] : []));
-  if (only === undefined || another !== undefined || only.text.length > headingLengthMax) return;
+  if (only === undefined || another !== undefined || only.text.length > lengthMax) return;
   const [one, other] = [only.text.toLowerCase(), title.toLowerCase()];
   if (one.includes(other) || other.includes(one)) only.text = '';
 }

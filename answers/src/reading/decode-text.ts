@@ -1,4 +1,4 @@
-import { UnreadableDocument } from '../../../server/src/domain/document.ts';
+import { UnreadableDocument } from './unreadable-document.ts';
 
 /** Decodes a file in its encoding, which a byte order mark overrides. Line breaks become `\n`. */
 export function decodeText(bytes: Uint8Array, encoding = 'utf-8'): string {

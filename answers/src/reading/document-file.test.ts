@@ -3,16 +3,16 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { UnreadableDocument } from '../../../server/src/domain/document.ts';
-import { defaultLimits } from '../../../server/src/domain/limits.ts';
+import { readingLimits } from '../../testing/reading-limits.ts';
 import { openDocumentFile } from './document-file.ts';
+import { UnreadableDocument } from './unreadable-document.ts';
 
 it('gives as many bytes of a file as it had when it was opened, or rejects', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'skein-file-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'a.md');
   writeFileSync(path, 'Text.');
-  const file = await openDocumentFile(path, defaultLimits);
+  const file = await openDocumentFile(path, readingLimits);
   t.after(() => file.close());
   assert.equal(file.size, 5);
   const read = async () => (await Array.fromAsync(file.chunks())).join('');

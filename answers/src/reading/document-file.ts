@@ -1,7 +1,9 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { fileFault, UnreadableDocument } from '../../../server/src/domain/document.ts';
-import { formatBytes, type Limits } from '../../../server/src/domain/limits.ts';
+import { describeFileFault } from '../../../runtime/src/pure/file-fault.ts';
+import { formatBytes } from '../../../runtime/src/pure/text.ts';
+import type { ReadingLimits } from './reading-limits.ts';
+import { UnreadableDocument } from './unreadable-document.ts';
 
 export interface DocumentFile {
   readonly size: number;
@@ -14,12 +16,15 @@ export interface DocumentFile {
 const shortages = ['EMFILE', 'ENFILE', 'ENOMEM'];
 
 /** Opens a file that somebody wants to add. Rejects with an `UnreadableDocument` that says why it cannot be read. */
-export async function openDocumentFile(path: string, { documentBytesMax }: Limits): Promise<DocumentFile> {
+export async function openDocumentFile(
+  path: string,
+  { documentBytesMax }: ReadingLimits,
+): Promise<DocumentFile> {
   // Opening a pipe would otherwise block until something writes to it.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(rethrowFault);
   try {
     const stats = await handle.stat().catch(rethrowFault);
-    if (stats.isDirectory()) throw new UnreadableDocument(fileFault('EISDIR'));
+    if (stats.isDirectory()) throw new UnreadableDocument(describeFileFault('EISDIR'));
     if (!stats.isFile()) throw new UnreadableDocument('is not a file');
     const { size } = stats;
     if (size === 0) throw new UnreadableDocument('is empty');
@@ -47,5 +52,5 @@ async function* readChunks(handle: FileHandle, size: number): AsyncGenerator<Uin
 
 function rethrowFault(cause: NodeJS.ErrnoException): never {
   if (shortages.includes(cause.code ?? '')) throw cause;
-  throw new UnreadableDocument(fileFault(cause.code), { cause });
+  throw new UnreadableDocument(describeFileFault(cause.code), { cause });
 }

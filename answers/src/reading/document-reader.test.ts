@@ -10,10 +10,11 @@ import { after, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type DocumentText, UnreadableDocument } from '../../../server/src/domain/document.ts';
 import { makeUnfoldingPdf } from '../../testing/pdf-file.ts';
 import { readDocument, readerWith } from '../../testing/read-document.ts';
 import { toProgramUrl } from '../../testing/reading-program.ts';
+import type { DocumentText } from '../port/documents.ts';
+import { UnreadableDocument } from './unreadable-document.ts';
 
 const folders: string[] = [];
 after(() => {

@@ -1,12 +1,10 @@
 import { FairQueue } from '../../../runtime/src/pure/fair-queue.ts';
-import {
-  detectFormat,
-  type IndexedDocument,
-  UnreadableDocument,
-} from '../../../server/src/domain/document.ts';
-import type { Limits } from '../../../server/src/domain/limits.ts';
+import type { IndexedDocument } from '../port/documents.ts';
 import { type DocumentFile, openDocumentFile } from './document-file.ts';
+import { detectFormat } from './formats.ts';
 import { ReadingChild } from './reading-child.ts';
+import type { ReadingLimits } from './reading-limits.ts';
+import { UnreadableDocument } from './unreadable-document.ts';
 
 const idleMs = 5_000;
 
@@ -19,7 +17,10 @@ const idleMs = 5_000;
  * The returned function rejects with an `UnreadableDocument`, whose message continues a sentence that starts with the file's
  * name: 'is empty'. Reading ends within the time limit.
  */
-export function documentReader(limits: Limits, program = new URL('./reading-thread.ts', import.meta.url)) {
+export function documentReader(
+  limits: ReadingLimits,
+  program = new URL('./reading-thread.ts', import.meta.url),
+) {
   const slots = new FairQueue<string>(limits.documentReaders, Math.max(1, limits.documentReaders - 1));
   /**
    * Kept for the next files, because starting a process takes about 200 ms: one for each slot, so that organizations which

@@ -1,8 +1,8 @@
 import MarkdownIt from 'markdown-it';
-import { UnreadableDocument } from '../../../server/src/domain/document.ts';
-import type { Limits } from '../../../server/src/domain/limits.ts';
 import { checkPassageCount, type Reading } from './blocks.ts';
 import { htmlBlocks } from './html.ts';
+import type { ReadingLimits } from './reading-limits.ts';
+import { UnreadableDocument } from './unreadable-document.ts';
 
 /** Far deeper than any text for people. markdown-it would leave out what is nested more deeply than `maxNesting`. */
 const nestingMax = 200;
@@ -13,7 +13,7 @@ const nestingMax = 200;
 const inlineNestingMax = 20;
 
 /** GitHub's Markdown. It is rendered to HTML, so that Markdown and the HTML within it are read by the same rules. */
-export function readMarkdown(source: string, limits: Limits): Reading {
+export function readMarkdown(source: string, limits: ReadingLimits): Reading {
   const [matter = '', fields = ''] = frontMatter.exec(source) ?? [];
   const markdown = new MarkdownIt({ html: true, maxNesting: 2 * nestingMax });
   let [read, headings] = [0, 0];

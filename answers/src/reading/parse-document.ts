@@ -1,28 +1,25 @@
-import {
-  bareName,
-  detectFormat,
-  storableTitle,
-  storableUrl,
-  UnreadableDocument,
-} from '../../../server/src/domain/document.ts';
-import { defaultLimits, type Limits } from '../../../server/src/domain/limits.ts';
+import { cutText } from '../../../runtime/src/pure/text.ts';
+import { bareName } from '../retrieval/file-name.ts';
 import { checkPassageCount, checkTextLength, evenSpaces, type Reading, termLevel } from './blocks.ts';
 import { cleanText, declaredEncoding, decodeText } from './decode-text.ts';
+import { detectFormat } from './formats.ts';
 import { readHtml } from './html.ts';
 import { readMarkdown } from './markdown.ts';
 import { readPdf } from './pdf.ts';
 import { readPlainText } from './plain-text.ts';
+import type { ReadingLimits } from './reading-limits.ts';
 import { splitPassages } from './split-passages.ts';
+import { UnreadableDocument } from './unreadable-document.ts';
 
 /** Reads a file in the calling thread. A hostile file can keep it busy for minutes. */
-export async function parseDocument(name: string, bytes: Uint8Array, limits: Limits = defaultLimits) {
+export async function parseDocument(name: string, bytes: Uint8Array, limits: ReadingLimits) {
   const reading = await parseFormat(name, bytes, limits);
   const lengthRead = reading.blocks.reduce((length, { text }) => length + text.length, 0);
   checkTextLength(lengthRead, limits);
-  const title = chooseTitle(reading, name);
+  const title = cutText(chooseTitle(reading, name), limits.documentTitleLengthMax);
   const passages = [];
   let length = 0;
-  for (const { heading, text } of splitPassages(reading.blocks, title)) {
+  for (const { heading, text } of splitPassages(reading.blocks, title, limits.headingLengthMax)) {
     checkPassageCount(passages.push({ heading: cleanText(heading), text: cleanText(text) }), limits);
     // Each passage is stored with the headings above it.
     length += heading.length + text.length;
@@ -31,10 +28,11 @@ export async function parseDocument(name: string, bytes: Uint8Array, limits: Lim
   checkTextLength(length, limits);
   const url = (reading.url ?? '').trim();
   const isWebPage = /^https?:\/\//i.test(url) && URL.canParse(url);
-  return { title, url: isWebPage ? storableUrl(url) : null, passages };
+  const fits = url.length <= limits.documentUrlLengthMax;
+  return { title, url: isWebPage && fits ? url : null, passages };
 }
 
-async function parseFormat(name: string, bytes: Uint8Array, limits: Limits): Promise<Reading> {
+async function parseFormat(name: string, bytes: Uint8Array, limits: ReadingLimits): Promise<Reading> {
   const format = detectFormat(name);
   // Office documents are ZIP archives, and are sometimes renamed.
   if ([0x50, 0x4b, 0x03, 0x04].every((byte, at) => bytes[at] === byte)) {
@@ -53,5 +51,5 @@ function chooseTitle(reading: Reading, name: string): string {
   const first = headings.find(({ level }) => level < termLevel);
   const candidates = [reading.title, first?.level === 1 ? first.text : '', bareName(name)];
   const titles = candidates.map((text) => evenSpaces(cleanText(text ?? '')));
-  return storableTitle(titles.find((text) => text !== '') ?? name);
+  return titles.find((text) => text !== '') ?? name;
 }

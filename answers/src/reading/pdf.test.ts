@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { UnreadableDocument } from '../../../server/src/domain/document.ts';
 import { makePdf, type PdfLine, setLines } from '../../testing/pdf-file.ts';
 import { readDocument } from '../../testing/read-document.ts';
+import { UnreadableDocument } from './unreadable-document.ts';
 
 function refuses(bytes: Uint8Array, message: RegExp): Promise<void> {
   return assert.rejects(readDocument('a.pdf', bytes), (error) => {

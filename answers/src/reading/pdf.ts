@@ -1,8 +1,8 @@
-import { UnreadableDocument } from '../../../server/src/domain/document.ts';
-import { limits as fixed, type Limits } from '../../../server/src/domain/limits.ts';
 import { type Block, checkTextLength, evenSpaces, type Reading } from './blocks.ts';
 import { cleanText } from './decode-text.ts';
 import { lineJoiner, marker, textBlock } from './plain-text.ts';
+import type { ReadingLimits } from './reading-limits.ts';
+import { UnreadableDocument } from './unreadable-document.ts';
 
 type Pdf = Awaited<ReturnType<typeof import('unpdf').getDocumentProxy>>;
 
@@ -13,7 +13,7 @@ const notATitle =
   /^(?:untitled|title|none|null|document\s*\d*|presentation\s*\d*|microsoft \w+ - .*|.*\.(?:docx?|pptx?|xlsx?|odt|rtf|tex|dvi|indd|qxd|pdf|html?|txt|md))$/i;
 
 /** Reads the text of a PDF. Scanned pages have none. */
-export async function readPdf(bytes: Uint8Array, limits: Limits): Promise<Reading> {
+export async function readPdf(bytes: Uint8Array, limits: ReadingLimits): Promise<Reading> {
   // The parser is 1.7 MB of source, so it is loaded with the first PDF.
   const { getDocumentProxy } = await import('unpdf');
   let pdf: Pdf | undefined;
@@ -21,7 +21,7 @@ export async function readPdf(bytes: Uint8Array, limits: Limits): Promise<Readin
     // `verbosity: 0` keeps warnings about the file off the terminal.
     pdf = await getDocumentProxy(bytes, { verbosity: 0, disableFontFace: true });
     const { info } = await pdf.getMetadata();
-    const blocks = parseBlocks(withoutRunningLines(await readPages(pdf, limits)));
+    const blocks = parseBlocks(withoutRunningLines(await readPages(pdf, limits)), limits);
     if (blocks.length === 0) {
       throw new UnreadableDocument('contains no text: run text recognition (OCR) on scanned pages first');
     }
@@ -45,7 +45,7 @@ function statedTitle(info: object): string | undefined {
   return /\p{L}/u.test(stated) && !notATitle.test(stated) ? stated : undefined;
 }
 
-async function readPages(pdf: Pdf, limits: Limits): Promise<(readonly Line[])[]> {
+async function readPages(pdf: Pdf, limits: ReadingLimits): Promise<(readonly Line[])[]> {
   const pages: (readonly Line[])[] = [];
   let length = 0;
   for (let number = 1; number <= pdf.numPages; number += 1) {
@@ -117,7 +117,7 @@ const headingRatio = 1.15;
 const paragraphGapRatio = 1.3;
 
 /** Groups lines into paragraphs, list items and headings by their sizes and positions. */
-function parseBlocks(lines: readonly Line[]): Block[] {
+function parseBlocks(lines: readonly Line[], { headingLengthMax }: ReadingLimits): Block[] {
   const weights = new Map<number, number>();
   for (const { size, text } of lines) weights.set(size, (weights.get(size) ?? 0) + text.length);
   const [[bodySize] = [0]] = [...weights].sort(([, one], [, other]) => other - one);
@@ -136,7 +136,7 @@ function parseBlocks(lines: readonly Line[]): Block[] {
   }
   return groups.map((group): Block => {
     const text = join(group.map((line) => line.text));
-    if (!isHeading(group[0]!) || text.length > fixed.headingLengthMax.default) return textBlock(text);
+    if (!isHeading(group[0]!) || text.length > headingLengthMax) return textBlock(text);
     return { kind: 'heading', level: Math.min(sizes.indexOf(group[0]!.size) + 1, 6), text };
   });
 }

@@ -5,16 +5,17 @@ import { setPriority } from 'node:os';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { orUndefined } from '../../../runtime/src/pure/or-undefined.ts';
-import { type IndexedDocument, UnreadableDocument } from '../../../server/src/domain/document.ts';
-import type { Limits } from '../../../server/src/domain/limits.ts';
+import type { IndexedDocument } from '../port/documents.ts';
 import type { DocumentFile } from './document-file.ts';
+import type { ReadingLimits } from './reading-limits.ts';
 import { readingFlags } from './reading-permissions.ts';
+import { UnreadableDocument } from './unreadable-document.ts';
 
 /** The bytes of the file, `size` of them, follow the task. */
 export interface ReadingTask {
   readonly name: string;
   readonly size: number;
-  readonly limits: Limits;
+  readonly limits: ReadingLimits;
 }
 
 /** Each answer is a line of JSON with some passages, so that none blocks the event loop. The last has the `head`. */
@@ -39,9 +40,9 @@ export class ReadingChild {
   readonly #child: ChildProcess;
   readonly #input: Socket;
   readonly #output: Socket;
-  readonly #limits: Limits;
+  readonly #limits: ReadingLimits;
 
-  private constructor(child: ChildProcess, limits: Limits) {
+  private constructor(child: ChildProcess, limits: ReadingLimits) {
     this.#child = child;
     // Standard streams that are pipes are sockets, too.
     this.#input = child.stdin as Socket;
@@ -52,7 +53,7 @@ export class ReadingChild {
   }
 
   /** `program`: what the thread of the parsers runs. */
-  static async start(limits: Limits, program: URL): Promise<ReadingChild> {
+  static async start(limits: ReadingLimits, program: URL): Promise<ReadingChild> {
     const { documentReadMb } = limits;
     // The heap has its own limit, but what a parser unpacks is outside the heap.
     const words = [process.pid, documentReadMb, 2 * documentReadMb, program.href].map(String);

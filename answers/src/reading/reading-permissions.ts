@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 
 const root = realpathSync(join(import.meta.dirname, '../../..'));
 /** The workspaces with the program and what it imports. */
-const workspaces = ['answers', 'runtime', 'server'];
+const workspaces = ['answers', 'runtime'];
 
 /** What the parsers and `extractTerms` import. A package that is missing here cannot be loaded. */
 const packages = ['lru-cache', 'markdown-it', 'parse5', 'stemmer', 'unpdf'];

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Block, termLevel } from './blocks.ts';
 import { countWords, splitCells, splitSentences, splitUnits, tableText } from './passage-parts.ts';
-import { splitPassages } from './split-passages.ts';
+import { splitPassages as split } from './split-passages.ts';
+
+const splitPassages = (blocks: readonly Block[], title: string) => split(blocks, title, 200);
 
 const heading = (level: number, text: string): Block => ({ kind: 'heading', level, text });
 const paragraph = (text: string): Block => ({ kind: 'paragraph', text });

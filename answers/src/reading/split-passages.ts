@@ -1,4 +1,4 @@
-import type { PassageText } from '../../../server/src/domain/document.ts';
+import type { PassageText } from '../port/documents.ts';
 import { type Block, listSections, type TextBlock } from './blocks.ts';
 import {
   countWords,
@@ -28,9 +28,13 @@ const numberAlone = /^(?:\d{1,3}\.){2,6}$/;
 type Run = readonly Unit[];
 
 /** Passages have about 60 to 180 words. None crosses a heading, and only a sentence that is longer than a passage is cut. */
-export function* splitPassages(blocks: readonly Block[], title: string): Generator<PassageText> {
+export function* splitPassages(
+  blocks: readonly Block[],
+  title: string,
+  headingLengthMax: number,
+): Generator<PassageText> {
   const read = blocks.filter(({ kind, text }) => kind !== 'paragraph' || !numberAlone.test(text));
-  for (const { heading, term, blocks: own } of listSections(read, title)) {
+  for (const { heading, term, blocks: own } of listSections(read, title, headingLengthMax)) {
     for (const units of pack(groupRuns(splitUnits(joinBlocks(own)).flatMap(withoutLongUnit)))) {
       if (units.every((unit) => unit.text.trim() === '')) continue;
       const text = joinUnits(units);

@@ -1,5 +1,6 @@
 import { memoized } from '../../../runtime/src/pure/memoized.ts';
-import { bareName, type FoundPassage } from '../../../server/src/domain/document.ts';
+import type { FoundPassage } from '../port/documents.ts';
+import { bareName } from './file-name.ts';
 import type { Concept } from './question.ts';
 import { type TermCounts, termCounts, tokenize } from './terms.ts';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { Store } from '../../../server/src/storage/port/store.ts';
-import { openSqliteStore } from '../../../server/src/storage/sqlite/open.ts';
-import { type LibraryFixture, openLibrary } from '../../testing/library-fixture.ts';
+import { before, describe, it } from 'node:test';
+import { createLibrary, type LibraryFixture } from '../../testing/library-fixture.ts';
+import type { PassageStore } from '../port/documents.ts';
 import { searchPassages } from './search.ts';
 
 const documents = [
@@ -29,9 +28,8 @@ const documents = [
 describe('a search', () => {
   let fixture: LibraryFixture;
   before(async () => {
-    fixture = await openLibrary(openSqliteStore, documents);
+    fixture = createLibrary(documents);
   });
-  after(() => fixture.close());
 
   async function titlesFor(question: string, accountId: string | null = null): Promise<string[]> {
     const { passages } = await fixture.library.search(fixture.organizationId, accountId, question, 5);
@@ -61,7 +59,7 @@ describe('a search', () => {
 
   it('looks for the spellings of an unknown word with few queries', async () => {
     let queries = 0;
-    const counted: Store = {
+    const counted: PassageStore = {
       ...fixture.store,
       findPassages(organizationId, accountId, terms, limit) {
         queries += terms.length;
@@ -133,7 +131,7 @@ describe('a search among many passages', () => {
       'The invoice of a supplier is checked twice.',
       ...noise.slice(2_400),
     ];
-    const fixture = await openLibrary(openSqliteStore, [{ title: 'Ledger', passages }]);
+    const fixture = createLibrary([{ title: 'Ledger', passages }]);
     try {
       const found = await fixture.library.search(
         fixture.organizationId,
@@ -143,7 +141,6 @@ describe('a search among many passages', () => {
       );
       assert.equal(found.passages[0]?.text, 'The invoice of a supplier is checked twice.');
     } finally {
-      await fixture.close();
     }
   });
 });

@@ -1,10 +1,7 @@
-import type { OrganizationId } from '../../../server/src/domain/id.ts';
-import type { Documents, PassageNumber } from '../../../server/src/storage/port/store.ts';
+import type { PassageNumber, PassageStore } from '../port/documents.ts';
 import { listWordings, respellings } from './other-wordings.ts';
 import { type Concept, expectedBy, extractConcepts } from './question.ts';
 import { otherWording, rankPassages, type WeighedConcept } from './ranking.ts';
-
-export type PassageStore = Pick<Documents, 'findPassages' | 'readPassages' | 'outlineDocuments'>;
 
 export type SearchFindings = Awaited<ReturnType<typeof searchPassages>>;
 
@@ -22,7 +19,7 @@ const combinedMax = 6;
 /** Finds candidates by their words in the index, then ranks the texts of the best. The words of `context` count less. */
 export async function searchPassages(
   store: PassageStore,
-  organizationId: OrganizationId,
+  organizationId: string,
   accountId: string | null,
   question: string,
   limit: number,
@@ -47,7 +44,7 @@ class TermIndex {
   readonly #holders = new Map<string, readonly PassageNumber[]>();
   passageCount = 0;
 
-  constructor(find: (terms: readonly string[]) => ReturnType<Documents['findPassages']>) {
+  constructor(find: (terms: readonly string[]) => ReturnType<PassageStore['findPassages']>) {
     this.#find = find;
   }
 

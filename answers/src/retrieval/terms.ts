@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { stemmer } from 'stemmer';
+import type { PassageText } from '../port/documents.ts';
+import { bareName } from './file-name.ts';
 import { stopWords } from './stop-words.ts';
 
 const termLengthMax = 64;
@@ -11,6 +13,11 @@ export function extractTerms(text: string): string[] {
   const terms = new Set<string>();
   for (const word of splitWords(text)) if (!stopWords.has(word)) terms.add(toTerm(word));
   return [...terms];
+}
+
+/** The terms of a passage: of its own text, the headings above it, the title and the file's name. */
+export function extractPassageTerms(name: string, title: string, { heading, text }: PassageText): string[] {
+  return extractTerms(`${title}\n${bareName(name)}\n${heading}\n${text}`);
 }
 
 /** Every word as a term, in order and with stop words, to find which words are close to each other. */

@@ -1,12 +1,13 @@
 /** Runs in a worker thread of model-threads.ts: one batch of tasks at a time. */
+
 import { once } from 'node:events';
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Findings, Library } from '../../../server/src/domain/document.ts';
-import { corroborate } from '../corroboration/corroborated.ts';
-import { ModelError, type ReplyRequest } from '../model.ts';
+import { corroborate } from '../corroboration/corroborate.ts';
 import { extractiveModel } from '../models/extractive.ts';
-import { type PassageStore, searchPassages } from '../retrieval/search.ts';
+import type { Findings, PassageStore } from '../port/documents.ts';
+import { ModelError, type ReplyRequest } from '../port/model.ts';
+import { searchPassages } from '../retrieval/search.ts';
 
 /** Work that keeps a processor busy for milliseconds at a time. */
 export type Tasks = typeof tasks;
@@ -72,8 +73,13 @@ const tasks = {
   /** The embedded model's whole reply. */
   reply: (request: Omit<ReplyRequest, 'signal'>) => Array.fromAsync(model.reply({ ...request, signal })),
   corroborate: async (...asked: Parameters<typeof corroborate>) => [...corroborate(...asked)],
-  async search(...asked: Parameters<Library['search']>): Promise<Findings> {
-    const { searched, passages } = await searchPassages(store, ...asked);
+  async search(
+    organizationId: string,
+    accountId: string | null,
+    question: string,
+    limit: number,
+  ): Promise<Findings> {
+    const { searched, passages } = await searchPassages(store, organizationId, accountId, question, limit);
     return { searched, passages };
   },
 };

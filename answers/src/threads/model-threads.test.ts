@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { DocumentId, OrganizationId } from '../../../server/src/domain/id.ts';
-import { timerMsMax } from '../../../server/src/domain/limits.ts';
-import { openSqliteStore } from '../../../server/src/storage/sqlite/open.ts';
-import { type LibraryFixture, openLibrary } from '../../testing/library-fixture.ts';
-import { type Model, ModelError, type ReplyEvent } from '../model.ts';
+import { createLibrary, type LibraryFixture, writePassageSource } from '../../testing/library-fixture.ts';
 import { extractiveModel } from '../models/extractive.ts';
-import type { PassageStore } from '../retrieval/search.ts';
+import type { PassageStore } from '../port/documents.ts';
+import { type Model, ModelError, type ReplyEvent } from '../port/model.ts';
 import { ModelThreads, type ThreadSettings } from './model-threads.ts';
 
 const program = new URL('../../testing/misbehaving-thread.ts', import.meta.url);
@@ -25,18 +24,9 @@ const brokenPassages = `export function openPassages() {
 
 const neverAborted = new AbortController().signal;
 
-const removedNote = {
-  id: 'evt_removed',
-  authority: { kind: 'operator' },
-  traceId: 'threads',
-  action: 'document.removed',
-  subject: 'doc_Returns',
-  detail: {},
-} as const;
-
 function request(prompt: string, organization = 'org_1', signal = neverAborted) {
   return {
-    organizationId: organization as OrganizationId,
+    organizationId: organization,
     accountId: null,
     conversation: [{ role: 'user', content: prompt } as const],
     attempt: 1,
@@ -52,22 +42,12 @@ async function collectReply(model: Model, ...asked: Parameters<typeof request>):
 
 describe('Model threads', () => {
   let fixture: LibraryFixture;
-  let file: string;
-  const passages = () => ({
-    module: import.meta.resolve('../../../server/src/storage/sqlite/documents.ts'),
-    location: file,
-  });
-  const openStore = (path: string) => {
-    file = path;
-    return openSqliteStore(path);
-  };
-  before(async () => {
-    fixture = await openLibrary(openStore, [
+  before(() => {
+    fixture = createLibrary([
       { title: 'Returns', passages: ['Unused goods are refunded within 30 days.'] },
       { title: 'Parcels', passages: ['Parcels to Norway cost 12 euros.'] },
     ]);
   });
-  after(() => fixture.close());
   const searchRefunds = (
     threads: ModelThreads,
     organization = fixture.organizationId,
@@ -88,16 +68,14 @@ describe('Model threads', () => {
     }
   });
 
-  it('read documents through their own connections, and close them before the store', async () => {
-    const library = await openLibrary(openStore, [{ title: 'Returns', passages: ['Refunds take 30 days.'] }]);
-    const threads = new ModelThreads({ store: noStore, threads: 1, passages: passages() });
-    const search = () => searchRefunds(threads, library.organizationId);
-    assert.equal((await search()).passages[0]?.text, 'Refunds take 30 days.');
-    await library.store.removeDocument(library.organizationId, 'doc_Returns' as DocumentId, removedNote);
-    assert.deepEqual(await search(), { searched: 0, passages: [] });
+  it('read documents themselves if they can', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'skein-threads-'));
+    const passages = writePassageSource(fixture, join(folder, 'documents.json'));
+    const threads = new ModelThreads({ store: noStore, threads: 1, passages });
+    const found = await searchRefunds(threads);
+    assert.equal(found.passages[0]?.text, 'Unused goods are refunded within 30 days.');
     await threads.close();
-    await library.store.close();
-    assert.equal(existsSync(`${file}-wal`), false, 'the last connection to a file removes its journal');
+    rmSync(folder, { recursive: true });
   });
 
   it('ask the main thread if their own connection fails', async () => {
@@ -228,7 +206,7 @@ describe('Model threads', () => {
         asked[reads]!.resolve();
         return answers[reads++]!.promise;
       };
-      const model = misbehaving({ store: { ...noStore, outlineDocuments }, taskMsMax: timerMsMax });
+      const model = misbehaving({ store: { ...noStore, outlineDocuments }, taskMsMax: 2 ** 31 - 1 });
       const abort = new AbortController();
       const failed = assert.rejects(collectReply(model, 'ask', 'org_1', abort.signal), {
         message: 'cancelled',

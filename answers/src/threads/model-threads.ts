@@ -1,9 +1,8 @@
 import { Worker } from 'node:worker_threads';
-import { retryStore } from '../../../runtime/src/retry.ts';
-import type { OrganizationId } from '../../../server/src/domain/id.ts';
-import type { Corroborate } from '../corroboration/corroborated.ts';
-import { type Model, ModelError, type PassageSearch, type ReplyRequest } from '../model.ts';
-import type { PassageStore } from '../retrieval/search.ts';
+import { retryUntilAborted } from '../../../runtime/src/retry.ts';
+import type { Corroborate } from '../corroboration/corroborate.ts';
+import type { PassageStore } from '../port/documents.ts';
+import { type Model, ModelError, type PassageSearch, type ReplyRequest } from '../port/model.ts';
 import type { Call, FromThread, Outcome, PassageSource, Tasks, ToThread } from './model-thread.ts';
 
 export interface ThreadSettings {
@@ -43,7 +42,7 @@ interface PendingTask extends PromiseWithResolvers<never> {
 export class ModelThreads implements Model, PassageSearch {
   readonly name = 'extractive';
   /** The next organization to serve comes first. */
-  readonly #waiting = new Map<OrganizationId, PendingTask[]>();
+  readonly #waiting = new Map<string, PendingTask[]>();
   /** None once they are closed. */
   readonly #threads: ModelThread[];
   #serving: NodeJS.Immediate | undefined;
@@ -72,7 +71,7 @@ export class ModelThreads implements Model, PassageSearch {
 
   /** The result of the task. Rejects with a `ModelError` if its thread ended. */
   async #run<Method extends keyof Tasks>(
-    organizationId: OrganizationId,
+    organizationId: string,
     signal: AbortSignal,
     method: Method,
     ...args: Parameters<Tasks[Method]>
@@ -194,7 +193,7 @@ class ModelThread {
     if (!signal.aborted) clearTimeout(this.#deadline);
     const read = this.#settings.store[message.method] as (...args: readonly unknown[]) => Promise<unknown>;
     try {
-      const answer = await retryStore(() => read(...message.args), signal);
+      const answer = await retryUntilAborted(() => read(...message.args), signal);
       if (worker === this.#worker) this.#tell({ answer });
     } catch {
       await this.end('its tasks were aborted', worker);

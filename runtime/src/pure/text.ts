@@ -45,6 +45,13 @@ export function withCommas(count: number): string {
   return `${count}`.replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
+/** Formats a size like `50 MB`. */
+export function formatBytes(bytes: number): string {
+  const units = ['bytes', 'kB', 'MB', 'GB'];
+  const step = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  return `${Number((bytes / 1024 ** step).toFixed(1))} ${units[step]}`;
+}
+
 /** Control characters, zero-width and bidi controls, fillers, unassigned code points, halves of a surrogate pair. */
 const invisible = String.raw`\p{Cc}\p{Cf}\p{Cn}\p{Cs}\p{Default_Ignorable_Code_Point}`;
 /** U+2800 is the blank Braille pattern. */

@@ -1,10 +1,10 @@
 import { type Dirent, existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, normalize, sep } from 'node:path';
 import { Option } from 'commander';
+import { describeFileFault } from '../../../runtime/src/pure/file-fault.ts';
 import { orUndefined } from '../../../runtime/src/pure/or-undefined.ts';
-import { counted, withCommas } from '../../../runtime/src/pure/text.ts';
-import { documentEndings, fileFault, supportedTypes, UnreadableDocument } from '../domain/document.ts';
-import { formatBytes } from '../domain/limits.ts';
+import { counted, formatBytes, withCommas } from '../../../runtime/src/pure/text.ts';
+import { type DocumentFormats, UnreadableDocument } from '../domain/document.ts';
 import type { AddedDocument } from '../usecases/documents/documents.ts';
 import { type OrganizationCall, onOrganization, type StoreCommand, whole } from './command.ts';
 import { clearStatus, printable, showProgress } from './output.ts';
@@ -32,7 +32,7 @@ export const commands: readonly StoreCommand[] = [
         clearStatus();
         process.stderr.write(`${printable(name)}: ${reason}\n`);
       };
-      const files = paths.flatMap((path) => filesIn(path, report));
+      const files = paths.flatMap((path) => filesIn(path, call.useCases.documents.formats, report));
       for (const [index, name] of files.entries()) {
         showProgress(index, files.length, printable(name));
         try {
@@ -137,7 +137,7 @@ function isFolder(path: string): boolean {
  * without documents. Hidden files and folders, whose names start with a dot, are skipped. Links to files in the folder count
  * as files; links to folders are not followed because they may be circular.
  */
-function filesIn(path: string, report: Report): string[] {
+function filesIn(path: string, formats: DocumentFormats, report: Report): string[] {
   if (!isFolder(path)) return [normalize(path)];
   const files: string[] = [];
   let isRead = true;
@@ -147,17 +147,17 @@ function filesIn(path: string, report: Report): string[] {
       for (const entry of readdirSync(folder, { withFileTypes: true })) {
         if (entry.name.startsWith('.')) continue;
         const name = join(folder, entry.name);
-        const isDocument = documentEndings.some((ending) => name.toLowerCase().endsWith(ending));
+        const isDocument = formats.endings.some((ending) => name.toLowerCase().endsWith(ending));
         if (entry.isDirectory()) folders.push(name);
         else if (isDocument && isFileWithin(path, entry, name)) files.push(name);
       }
     } catch (error) {
       isRead = false;
-      report(folder, fileFault((error as NodeJS.ErrnoException).code));
+      report(folder, describeFileFault((error as NodeJS.ErrnoException).code));
     }
   }
   if (isRead && files.length === 0)
-    report(path, `contains no file of a supported type: use ${supportedTypes}`);
+    report(path, `contains no file of a supported type: use ${formats.summary}`);
   return files.sort();
 }
 

@@ -52,12 +52,12 @@ const copy: BareCommand = {
 };
 
 async function copyBetween(from: StoreChoice, to: StoreChoice): Promise<CopiedTable[]> {
-  const { copyStore, openArchive, openArchiveTarget, extractTerms } = await import('../compose.ts');
+  const { copyStore, openArchive, openArchiveTarget, extractPassageTerms } = await import('../compose.ts');
   const source = await opened('--from', from, openArchive);
   try {
     const target = await opened('--to', to, openArchiveTarget);
     try {
-      return await copyStore(source, target, { extractTerms, onProgress: showProgress });
+      return await copyStore(source, target, { extractPassageTerms, onProgress: showProgress });
     } catch (error) {
       if (error instanceof ServiceError) throw error;
       throw invalid(`Copy failed (${explainFault(error as Error)}). Run the command again.`);

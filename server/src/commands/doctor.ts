@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { formatBytes } from '../../../runtime/src/pure/text.ts';
 import type { Config } from '../config/config.ts';
-import { formatBytes } from '../domain/limits.ts';
 import { explainFault } from '../domain/store-fault.ts';
 import type { Retention } from '../usecases/organization/retention.ts';
 import type { Diagnosis } from '../usecases/store-health.ts';

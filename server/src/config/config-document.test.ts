@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { defaultLimits, formatBytes, limitEntries } from '../domain/limits.ts';
+import { formatBytes } from '../../../runtime/src/pure/text.ts';
+import { defaultLimits, limitEntries } from '../domain/limits.ts';
 import { variables } from './variables.ts';
 
 const read = (name: string) => readFileSync(join(import.meta.dirname, '../../../docs', name), 'utf8');

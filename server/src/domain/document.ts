@@ -39,7 +39,7 @@ export interface IndexedDocument extends Omit<DocumentText, 'passages'> {
 }
 
 export interface FoundPassage extends PassageText, Pick<Document, 'name' | 'title' | 'url'> {
-  readonly documentId: DocumentId;
+  readonly documentId: string;
 }
 
 export interface DocumentOutline {
@@ -59,52 +59,6 @@ export function storableUrl(url: string | null): string | null {
   return url !== null && url.length <= fixed.documentUrlLengthMax.default ? url : null;
 }
 
-type DocumentFormat = 'markdown' | 'plain text' | 'html' | 'pdf';
-
-const formats = new Map<string, DocumentFormat>([
-  ...['.md', '.markdown'].map((ending) => [ending, 'markdown'] as const),
-  ...['.txt', '.text'].map((ending) => [ending, 'plain text'] as const),
-  ...['.html', '.htm'].map((ending) => [ending, 'html'] as const),
-  ['.pdf', 'pdf'],
-]);
-
-export const documentEndings: readonly string[] = [...formats.keys()];
-export const supportedTypes = '.md, .txt, .html, or .pdf';
-
-/** A digit is the section of a manual page, such as `ls.1`: no longer accepted, but still found if it was stored before. */
-const ending = /\.(?:[a-z]+|\d)$/i;
-const compressed = /\.(?:gz|bz2|xz|zst|zip)$/i;
-
-/** The format of a file, by its extension. Throws an `UnreadableDocument` for an unknown extension. */
-export function detectFormat(name: string): DocumentFormat {
-  const format = formats.get(ending.exec(name)?.[0].toLowerCase() ?? '');
-  if (format !== undefined) return format;
-  if (compressed.test(name)) throw new UnreadableDocument('is compressed: unpack it first');
-  throw new UnreadableDocument(`has an unsupported file type: use ${supportedTypes}`);
-}
-
-export function bareName(name: string): string {
-  const file = name.split(/[/\\]/).at(-1) ?? name;
-  return file.replace(ending, '') || file;
-}
-
-/** What a passage is found by: its own text, the headings above it, the title and the file's name. */
-export function indexedText(name: string, title: string, { heading, text }: PassageText): string {
-  return `${title}\n${bareName(name)}\n${heading}\n${text}`;
-}
-
-/** Why a file cannot be opened, worded to follow the file's name. */
-export function fileFault(code: string | undefined): string {
-  return fileFaults[code ?? ''] ?? 'cannot be read';
-}
-
-const fileFaults: Readonly<Record<string, string>> = {
-  ENOENT: 'file not found',
-  ENOTDIR: 'file not found',
-  EACCES: 'permission denied',
-  EISDIR: 'is a folder',
-};
-
 /** A file that cannot be added. The message says why, in words for the person who tried. */
 export class UnreadableDocument extends Error {}
 
@@ -114,7 +68,16 @@ export interface Findings {
   readonly passages: readonly FoundPassage[];
 }
 
+/** The formats that can be read. */
+export interface DocumentFormats {
+  /** The endings of file names, such as `.pdf`. */
+  readonly endings: readonly string[];
+  /** How a message lists them. */
+  readonly summary: string;
+}
+
 export interface Library {
+  readonly formats: DocumentFormats;
   /** Rejects with an `UnreadableDocument` if it cannot be read. Few files are read at once; organizations take turns. */
   read(organizationId: OrganizationId, name: string, path: string): Promise<IndexedDocument>;
   /** Searches the organization's general documents and, with an account, that account's. */

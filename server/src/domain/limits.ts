@@ -188,12 +188,5 @@ export function limitValues(choose: (limit: Limit) => number): Limits {
   return Object.fromEntries(limitEntries.map(([name, limit]) => [name, choose(limit)])) as Limits;
 }
 
-/** Formats a size like `50 MB`. */
-export function formatBytes(bytes: number): string {
-  const units = ['bytes', 'kB', 'MB', 'GB'];
-  const step = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
-  return `${Number((bytes / 1024 ** step).toFixed(1))} ${units[step]}`;
-}
-
 /** The limits when no variable is set. */
 export const defaultLimits: Limits = limitValues((limit) => limit.default);

@@ -1,5 +1,3 @@
-import { counted } from '../../../runtime/src/pure/text.ts';
-import { type Document, storableTitle } from './document.ts';
 import type { MessageId, ThreadId } from './id.ts';
 
 export const messageStatuses = ['in_progress', 'corroborating', 'completed', 'failed', 'cancelled'] as const;
@@ -19,20 +17,11 @@ export interface Source {
   readonly snippet: string;
 }
 
-/** Adds the file's name to a title that several sources of a reply have: 'Overview (billing/overview.md)'. */
-export function withDistinctTitles(sources: readonly (Source & Pick<Document, 'name'>)[]): Source[] {
-  const sharing = Map.groupBy(sources, ({ title }) => title);
-  return sources.map(({ name, ...source }) => {
-    if (sharing.get(source.title)!.length === 1) return source;
-    return { ...source, title: storableTitle(`${source.title} (${name})`) };
-  });
-}
-
 /** The result of checking a reply's statements against the passages it was written from. */
 export interface Verdict {
   readonly statements: number;
   readonly found: number;
-  /** In the order of the text. Only the first `checkedStatementsMax` are kept. */
+  /** In the order of the text. A long reply may have more statements than are kept. */
   readonly checked: readonly CheckedStatement[];
 }
 
@@ -44,19 +33,11 @@ export interface CheckedStatement {
   readonly sources: readonly number[];
 }
 
-/** Formats a verdict like `7 of 9 statements found in 2 sources`. */
-export function verdictText({ statements, found }: Verdict, sourceCount: number): string {
-  const place = found === 0 ? 'the documents' : counted(sourceCount, 'source');
-  if (statements === 1) return `The statement was ${found === 1 ? '' : 'not '}found in ${place}`;
-  const count = found === 0 ? 'None' : found === statements ? 'All' : `${found}`;
-  return `${count}${found === statements ? '' : ' of'} ${statements} statements found in ${place}`;
-}
-
-/** A reply of the extractive model starts with this if it only lists the closest passages. */
-export const noDirectAnswer = 'I did not find a direct answer.';
-
-/** Limits how many statements are stored with a verdict: about 40 bytes each. */
-export const checkedStatementsMax = 1_000;
+/** Says how the documents support a reply, such as `7 of 9 statements found in 2 sources`. Null if they do not. */
+export type DescribeSupport = (
+  reply: Pick<AssistantMessage, 'model' | 'content' | 'sources'>,
+  verdict: Verdict | null,
+) => string | null;
 
 /** Facts about a reply for the console that are not part of the public API. */
 export interface ReplyDetails {

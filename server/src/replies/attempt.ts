@@ -1,5 +1,5 @@
 import type { Signals } from '../../../runtime/src/pure/signals.ts';
-import { retryStore } from '../../../runtime/src/retry.ts';
+import { retryUntilAborted } from '../../../runtime/src/retry.ts';
 import type { Timers } from '../../../runtime/src/timers.ts';
 import { nextTurn } from '../../../runtime/src/turns.ts';
 import { untilAborted } from '../../../runtime/src/until-aborted.ts';
@@ -172,7 +172,7 @@ export class Attempt {
     const { timers, log } = this.#needs;
     const text = 'failed to store reply, retrying';
     const onFailure = (error: unknown) => log.warn({ err: error, ...replyForLog(this.#task.reply) }, text);
-    return retryStore(call, this.#abort.signal, onFailure, timers);
+    return retryUntilAborted(call, this.#abort.signal, onFailure, timers);
   }
 }
 
@@ -186,5 +186,5 @@ export async function releaseReply(
   const tooLate = new AbortController();
   const cancelTimer = timers.after(withinMs, () => tooLate.abort());
   const release = () => store.releaseReply(claim, why);
-  await retryStore(release, tooLate.signal, undefined, timers).finally(cancelTimer);
+  await retryUntilAborted(release, tooLate.signal, undefined, timers).finally(cancelTimer);
 }

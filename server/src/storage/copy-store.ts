@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { indexedText } from '../domain/document.ts';
+import type { PassageText } from '../domain/document.ts';
 import { invalid } from '../domain/errors.ts';
 import {
   type Archive,
@@ -14,8 +14,11 @@ import {
 import { scopedTerms } from './sql/documents.ts';
 import { rejectsValues } from './sql/requests.ts';
 
+/** The words by which a passage of the document with this name and title is found. */
+type ExtractPassageTerms = (name: string, title: string, passage: PassageText) => string[];
+
 interface CopyTools {
-  readonly extractTerms: (text: string) => string[];
+  readonly extractPassageTerms: ExtractPassageTerms;
   /** Called before each batch. Every row counts twice: once to copy and once to compare. */
   readonly onProgress: (done: number, all: number, doing: string) => void;
 }
@@ -39,7 +42,7 @@ const batchLength = 2_000_000;
 export async function copyStore(
   source: Archive,
   target: ArchiveTarget,
-  { extractTerms, onProgress }: CopyTools,
+  { extractPassageTerms, onProgress }: CopyTools,
 ): Promise<CopiedTable[]> {
   if (!(await target.isUnfinished())) await assertEmpty(target);
   const counts = new Map<string, number>();
@@ -56,7 +59,8 @@ export async function copyStore(
       // that a walk that started at the source skips none. Threads created later are above the walk's position anyway.
       const isRenumbered = renumbers && table.name === 'thread';
       const batch = isRenumbered ? rows.map((row, index) => ({ ...row, sequence: number + index })) : rows;
-      const terms = table.name === 'passage' ? rows.map((row) => passageTerms(row, extractTerms)) : undefined;
+      const terms =
+        table.name === 'passage' ? rows.map((row) => indexPassage(row, extractPassageTerms)) : undefined;
       await writeRows(target, table, batch, terms);
       number += rows.length;
       done += rows.length;
@@ -130,12 +134,12 @@ async function* batchesOf(source: Archive, table: ArchiveTable) {
   } while (rows.length > 0);
 }
 
-function passageTerms(
+function indexPassage(
   { heading, text, name, title, corpus }: Row,
-  termsOf: CopyTools['extractTerms'],
+  extractTerms: ExtractPassageTerms,
 ): string {
   const passage = { heading: String(heading), text: String(text) };
-  return scopedTerms(Number(corpus), termsOf(indexedText(String(name ?? ''), String(title ?? ''), passage)));
+  return scopedTerms(Number(corpus), extractTerms(String(name ?? ''), String(title ?? ''), passage));
 }
 
 /** Keeps a batch below `batchLength` characters. The limit grows by a factor of at most 4. */

@@ -1,4 +1,4 @@
-import type { ConversationTurn } from '../../../../server/src/domain/conversation.ts';
+import type { ConversationTurn } from '../../port/model.ts';
 import { splitSentences } from '../../reading/passage-parts.ts';
 import { definitionAsked, extractConcepts } from '../../retrieval/question.ts';
 

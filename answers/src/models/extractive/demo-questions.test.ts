@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { openSqliteStore } from '../../../../server/src/storage/sqlite/open.ts';
-import { type LibraryFixture, openLibrary } from '../../../testing/library-fixture.ts';
+import { before, describe, it } from 'node:test';
+import { createLibrary, type LibraryFixture } from '../../../testing/library-fixture.ts';
+import { readingLimits } from '../../../testing/reading-limits.ts';
 import { parseDocument } from '../../reading/parse-document.ts';
 import { extractiveModel } from '../extractive.ts';
 
@@ -14,12 +14,14 @@ describe('an answer from the documents of the demo', () => {
   before(async () => {
     const documents = [];
     for (const name of readdirSync(folder).sort()) {
-      documents.push({ name, ...(await parseDocument(name, readFileSync(join(folder, name)))) });
+      documents.push({
+        name,
+        ...(await parseDocument(name, readFileSync(join(folder, name)), readingLimits)),
+      });
     }
     assert.ok(documents.length > 5);
-    fixture = await openLibrary(openSqliteStore, documents);
+    fixture = createLibrary(documents);
   });
-  after(() => fixture.close());
 
   async function ask(content: string): Promise<string> {
     const { store, organizationId } = fixture;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { openSqliteStore } from '../../../../server/src/storage/sqlite/open.ts';
-import { type LibraryFixture, openLibrary } from '../../../testing/library-fixture.ts';
+import { before, describe, it } from 'node:test';
+import { createLibrary, type LibraryFixture } from '../../../testing/library-fixture.ts';
+import { readingLimits } from '../../../testing/reading-limits.ts';
 import { parseDocument } from '../../reading/parse-document.ts';
 import { extractiveModel } from '../extractive.ts';
 
@@ -38,12 +38,14 @@ describe('the questions of bench/evaluation', () => {
     for (const [set, folder] of Object.entries(folders) as [SetName, string][]) {
       const documents = [];
       for (const name of readdirSync(folder).sort()) {
-        documents.push({ name, ...(await parseDocument(name, readFileSync(join(folder, name)))) });
+        documents.push({
+          name,
+          ...(await parseDocument(name, readFileSync(join(folder, name)), readingLimits)),
+        });
       }
-      fixtures.set(set, await openLibrary(openSqliteStore, documents));
+      fixtures.set(set, createLibrary(documents));
     }
   });
-  after(() => Promise.all([...fixtures.values()].map((fixture) => fixture.close())));
 
   async function reply({ set, question }: AskedQuestion): Promise<string> {
     const { store, organizationId } = fixtures.get(set)!;

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { FoundPassage } from '../../../../server/src/domain/document.ts';
-import type { DocumentId } from '../../../../server/src/domain/id.ts';
+import type { FoundPassage } from '../../port/documents.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
 import { compareUnits, quoteAround, render } from './quote.ts';
 
 it('a long sentence counts as repeated if an earlier reply quoted its beginning', () => {
   const text = `Felting is an old craft${', by hand in warm water with soap'.repeat(14)}. Hats need a block.`;
   const passage: FoundPassage = {
-    documentId: 'doc_1' as DocumentId,
+    documentId: 'doc_1',
     name: 'felt.md',
     title: 'Felt',
     url: null,

@@ -1,4 +1,4 @@
-import type { FoundPassage } from '../../../../server/src/domain/document.ts';
+import type { FoundPassage } from '../../port/documents.ts';
 import {
   countWords,
   headerLine,

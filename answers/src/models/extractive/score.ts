@@ -1,4 +1,4 @@
-import { bareName } from '../../../../server/src/domain/document.ts';
+import { bareName } from '../../retrieval/file-name.ts';
 import { extractPartTerms, largerWeights, matchedWeights, measureCoverage } from '../../retrieval/ranking.ts';
 import type { SearchFindings } from '../../retrieval/search.ts';
 import { stopWords } from '../../retrieval/stop-words.ts';

@@ -1,4 +1,4 @@
-import type { DocumentOutline } from '../../../../server/src/domain/document.ts';
+import type { DocumentOutline } from '../../port/documents.ts';
 import { extractConcepts } from '../../retrieval/question.ts';
 
 const about = 'I answer questions by quoting your organization’s documents.';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ProviderStandIn, startProvider } from '../../../testing/provider-stand-in.ts';
-import { ModelError } from '../../model.ts';
+import { ModelError } from '../../port/model.ts';
 import { boundedFetch, type FetchBounds } from './bounded-fetch.ts';
 
 describe('a bounded fetch', () => {

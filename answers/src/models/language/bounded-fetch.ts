@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { ModelError } from '../../model.ts';
+import { ModelError } from '../../port/model.ts';
 import { cutOff, toModelError } from './errors.ts';
 
 export interface FetchBounds {

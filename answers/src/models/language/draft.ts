@@ -8,7 +8,7 @@ import type {
   LanguageModelV4ToolCall,
 } from '@ai-sdk/provider';
 import { orUndefined } from '../../../../runtime/src/pure/or-undefined.ts';
-import { type DraftEvent, ModelError, type ReplyRequest } from '../../model.ts';
+import { type DraftEvent, ModelError, type ReplyRequest } from '../../port/model.ts';
 import { cutOff, hasUnknownType, toModelError } from './errors.ts';
 import type { PassageSearches } from './passage-searches.ts';
 import { instructionsFor, messagesFor } from './prompt.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ModelError } from '../../model.ts';
+import { ModelError } from '../../port/model.ts';
 import { parseRetryAfterMs, toModelError } from './errors.ts';
 
 const secret = 'sk-secret-0123456789';

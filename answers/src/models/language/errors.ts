@@ -1,4 +1,4 @@
-import { ModelError } from '../../model.ts';
+import { ModelError } from '../../port/model.ts';
 
 const retryAfterMsMax = 600_000;
 

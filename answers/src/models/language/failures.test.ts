@@ -12,7 +12,7 @@ import {
   steps,
 } from '../../../testing/describe-drafts.ts';
 import { startProvider } from '../../../testing/provider-stand-in.ts';
-import type { PassageSearch } from '../../model.ts';
+import type { PassageSearch } from '../../port/model.ts';
 
 describeDrafts('failing drafts', (trial) => {
   const { provider, draft, modelWith } = trial;

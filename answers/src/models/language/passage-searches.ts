@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { shortened } from '../../../../runtime/src/pure/text.ts';
-import type { FoundPassage } from '../../../../server/src/domain/document.ts';
-import { type DraftEvent, type PassageSearch, type ReplyRequest, searchStep } from '../../model.ts';
+import type { FoundPassage } from '../../port/documents.ts';
+import { type DraftEvent, type PassageSearch, type ReplyRequest, searchStep } from '../../port/model.ts';
 import { numberedPassage, questionIn } from './prompt.ts';
 import { storable } from './text-streams.ts';
 

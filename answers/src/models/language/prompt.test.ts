@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ConversationTurn } from '../../../../server/src/domain/conversation.ts';
-import type { FoundPassage } from '../../../../server/src/domain/document.ts';
-import type { DocumentId } from '../../../../server/src/domain/id.ts';
+import type { FoundPassage } from '../../port/documents.ts';
+import type { ConversationTurn } from '../../port/model.ts';
 import { instructionsFor, messagesFor, numberedPassage, questionIn } from './prompt.ts';
 
 function passage(fields: Partial<FoundPassage>): FoundPassage {
   const defaults = { name: 'refunds.md', title: 'Refunds', url: null, heading: '', text: 'Thirty days.' };
-  return { documentId: 'doc_1' as DocumentId, ...defaults, ...fields };
+  return { documentId: 'doc_1', ...defaults, ...fields };
 }
 
 const user = (content: string): ConversationTurn => ({ role: 'user', content });

@@ -1,6 +1,6 @@
-import type { ConversationTurn } from '../../../../server/src/domain/conversation.ts';
-import type { FoundPassage } from '../../../../server/src/domain/document.ts';
 import { citationsIn, replaceCitations } from '../../corroboration/citations.ts';
+import type { FoundPassage } from '../../port/documents.ts';
+import type { ConversationTurn } from '../../port/model.ts';
 
 /** Passages of the library are shorter. This limits the prompt in any case. */
 const passageLengthMax = 4_000;

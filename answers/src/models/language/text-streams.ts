@@ -1,5 +1,5 @@
 import { counted, shortened } from '../../../../runtime/src/pure/text.ts';
-import { type DraftEvent, ModelError } from '../../model.ts';
+import { type DraftEvent, ModelError } from '../../port/model.ts';
 import { splitProse } from '../../reading/passage-parts.ts';
 
 /** Shorter keys are placeholders for local servers, such as "ollama" or "EMPTY". */

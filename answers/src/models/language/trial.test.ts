@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Drafter, ModelError } from '../../model.ts';
+import { type Drafter, ModelError } from '../../port/model.ts';
 import { tryModel } from './trial.ts';
 
 function failing(error: Error): Drafter {

@@ -1,13 +1,16 @@
-import type { OrganizationId } from '../../../../server/src/domain/id.ts';
-import type { ModelTrial } from '../../../../server/src/domain/reply.ts';
-import { type Drafter, ModelError } from '../../model.ts';
+import { type Drafter, ModelError } from '../../port/model.ts';
+
+export type ModelTrial = { readonly model: string; readonly ms: number } & (
+  | { readonly ok: true; readonly firstTextMs: number; readonly answer: string }
+  | { readonly ok: false; readonly error: string; readonly nextStep: string }
+);
 
 /** Asks a model once, without retries. */
 export async function tryModel(drafter: Drafter, question: string, signal: AbortSignal): Promise<ModelTrial> {
   const started = performance.now();
   const elapsed = () => Math.round(performance.now() - started);
   const { name: model } = drafter;
-  const organizationId = 'org_trial' as OrganizationId;
+  const organizationId = 'org_trial';
   const conversation = [{ role: 'user', content: question } as const];
   let firstTextMs: number | undefined;
   let answer = '';

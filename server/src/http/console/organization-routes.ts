@@ -1,4 +1,4 @@
-import { type Document, documentEndings, UnreadableDocument } from '../../domain/document.ts';
+import { type Document, UnreadableDocument } from '../../domain/document.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { Documents } from '../../usecases/documents/documents.ts';
@@ -168,7 +168,7 @@ async function* documentPieces(documents: Documents, organizationId: Organizatio
     for (const document of page) bytes += document.bytes;
   }
   const storage = documents.describeStorage(count, bytes);
-  yield `],${JSON.stringify({ storage, endings: documentEndings }).slice(1)}`;
+  yield `],${JSON.stringify({ storage, endings: documents.formats.endings }).slice(1)}`;
 }
 
 function documentJson(document: Document): string {

@@ -1,5 +1,4 @@
 import { ServiceError } from '../../domain/errors.ts';
-import type { OrganizationId } from '../../domain/id.ts';
 import type { Limits } from '../../domain/limits.ts';
 import { memberKey } from '../../domain/principal.ts';
 import type { ThreadEvent } from '../../usecases/threads/follow-thread.ts';
@@ -7,7 +6,7 @@ import type { Threads } from '../../usecases/threads/threads.ts';
 import { type ReportRequest, reportReply } from '../request-log.ts';
 import { chunksInTurns, type HeldRequests, type Piece } from '../wire/index.ts';
 import type { MemberCall } from './route.ts';
-import { presentEvent } from './thread-presentation.ts';
+import type { ThreadPresentation } from './thread-presentation.ts';
 
 /** Shorter than the idle timeout of common proxies. */
 const heartbeatMs = 15_000;
@@ -16,8 +15,11 @@ const sessionCheckMs = 1_000;
 /** After this the browser reconnects, and so uses a proxy or node that was added in the meantime. */
 const streamMsMax = 3_600_000;
 
+type PresentEvent = ThreadPresentation['presentEvent'];
+
 interface StreamNeeds {
   readonly threads: Pick<Threads, 'follow'>;
+  readonly presentEvent: PresentEvent;
   readonly now: () => number;
   readonly heldRequests: HeldRequests;
   readonly report: ReportRequest;
@@ -25,7 +27,8 @@ interface StreamNeeds {
 }
 
 /** Returns a function that sends the event stream of a thread and resolves at its end. */
-export function threadEventStreams({ threads, now, heldRequests, report, limits }: StreamNeeds) {
+export function threadEventStreams(needs: StreamNeeds) {
+  const { threads, presentEvent, now, heldRequests, report, limits } = needs;
   const takeSlot = streamSlots(limits.streamsPerPersonMax);
   const watch = sessionWatches();
 
@@ -39,7 +42,9 @@ export function threadEventStreams({ threads, now, heldRequests, report, limits 
     const first = await events.next();
     if (first.done) return;
     const leave = takeSlot(memberKey(session.principal), close);
-    const stream = openEventStream(call, closing, now, limits.streamWriteTimeoutMs);
+    const { organizationId } = session.principal;
+    const encode = (event: ThreadEvent) => encodeEvent(presentEvent(organizationId, event, now()));
+    const stream = openEventStream(call, closing, encode, limits.streamWriteTimeoutMs);
     const { mayRead, stopWatching } = watchSession(call, stream, close, watch);
     try {
       reportReply(report, reply.request, reply);
@@ -185,7 +190,7 @@ type EventStream = ReturnType<typeof openEventStream>;
 function openEventStream(
   { session, reply }: MemberCall,
   closing: AbortController,
-  now: () => number,
+  encode: (event: ThreadEvent) => AsyncIterable<Piece>,
   writeTimeoutMs: number,
 ) {
   const { organizationId } = session.principal;
@@ -230,7 +235,7 @@ function openEventStream(
     async send(event: ThreadEvent): Promise<void> {
       if (isSending) return;
       isSending = true;
-      for await (const chunk of chunksInTurns(organizationId, eventPieces(organizationId, event, now()))) {
+      for await (const chunk of chunksInTurns(organizationId, encode(event))) {
         if (!isClosed()) await write(chunk);
         // Do not load another chunk that nobody reads.
         if (isClosed()) return;
@@ -252,12 +257,7 @@ function openEventStream(
   };
 }
 
-async function* eventPieces(
-  organizationId: OrganizationId,
-  event: ThreadEvent,
-  now: number,
-): AsyncGenerator<Piece> {
-  const [name, data] = presentEvent(organizationId, event, now);
+async function* encodeEvent([name, data]: ReturnType<PresentEvent>): AsyncGenerator<Piece> {
   yield `event: ${name}\ndata: `;
   yield* data;
   yield '\n\n';

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { describeSupport } from '../../../../answers/src/index.ts';
 import type { MessageId, ThreadId } from '../../domain/id.ts';
 import type { AssistantMessage, Verdict } from '../../domain/message.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { presentView } from './thread-presentation.ts';
+import { createThreadPresentation } from './thread-presentation.ts';
+
+const { presentView } = createThreadPresentation(describeSupport);
 
 const source = { id: 'doc_1', title: 'Refunds', url: null, snippet: '' };
 const reply: AssistantMessage = {

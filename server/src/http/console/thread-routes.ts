@@ -2,17 +2,17 @@ import type { FastifyReply } from 'fastify';
 import { invalid } from '../../domain/errors.ts';
 import { plainText } from '../../domain/excerpt.ts';
 import type { UserId } from '../../domain/id.ts';
+import type { DescribeSupport } from '../../domain/message.ts';
 import { formerMember } from '../../domain/organization.ts';
-import type { UserPrincipal } from '../../domain/principal.ts';
 import { type Thread, undoMs } from '../../domain/thread.ts';
 import type { LimitPrompts } from '../../usecases/organization/limit-prompts.ts';
 import type { ThreadRow } from '../../usecases/threads/search-threads.ts';
 import type { Replies, Threads } from '../../usecases/threads/threads.ts';
 import { pageQuery, Type, text } from '../schema.ts';
-import { type Pieces, whileConnected } from '../wire/index.ts';
+import { whileConnected } from '../wire/index.ts';
 import { type ConsoleOptions, type ConsoleRoute, defineConsoleRoute } from './route.ts';
 import { threadEventStreams } from './thread-events.ts';
-import { presentView } from './thread-presentation.ts';
+import { createThreadPresentation, type ThreadPresentation } from './thread-presentation.ts';
 import * as schemas from './thread-schemas.ts';
 
 const limitDefault = 25;
@@ -21,22 +21,25 @@ export interface ThreadRouteNeeds {
   readonly threads: Threads;
   readonly replies: Omit<Replies, 'findRunning' | 'waitUntilEnded'>;
   readonly limitPrompts: LimitPrompts;
+  readonly describeSupport: DescribeSupport;
   readonly now: () => number;
 }
 
 export function threadRoutes(needs: ThreadRouteNeeds, options: ConsoleOptions): readonly ConsoleRoute[] {
+  const presentation = createThreadPresentation(needs.describeSupport);
   return [
-    ...readRoutes(needs, options),
-    ...changeRoutes(needs, options),
+    ...readRoutes(needs, presentation, options),
+    ...changeRoutes(needs, presentation, options),
     ...ratingRoutes(needs.replies, options),
   ];
 }
 
 function readRoutes(
   { threads, now }: ThreadRouteNeeds,
+  { presentView, presentEvent }: ThreadPresentation,
   { limits, heldRequests, report }: ConsoleOptions,
 ): readonly ConsoleRoute[] {
-  const follow = threadEventStreams({ threads, now, heldRequests, report, limits });
+  const follow = threadEventStreams({ threads, presentEvent, now, heldRequests, report, limits });
   return [
     defineConsoleRoute('GET /threads', 'member', {
       query: Type.Object({
@@ -73,7 +76,7 @@ function readRoutes(
     }),
     defineConsoleRoute('GET /threads/:id', 'member', {
       response: schemas.threadViewSchema,
-      handle: (call) => viewFor(threads, call.principal, call.path.id),
+      handle: async (call) => presentView(await threads.getView(call.principal, call.path.id)),
     }),
     defineConsoleRoute('GET /threads/:id/events', 'member', {
       // Browsers reconnect on their own, and cannot send a header when they do.
@@ -91,6 +94,7 @@ function readRoutes(
 /** All but the first are only for the thread's creator, which the use cases check. */
 function changeRoutes(
   { threads, replies, limitPrompts }: ThreadRouteNeeds,
+  { presentView }: ThreadPresentation,
   { limits }: ConsoleOptions,
 ): readonly ConsoleRoute[] {
   const changed = (thread: Thread) => ({ thread: { ...thread, mine: true } });
@@ -104,7 +108,7 @@ function changeRoutes(
         const idempotencyKey = idempotencyKeyOf(call.reply, limits.idempotencyKeyLengthMax);
         await limitPrompts(call.principal);
         const { thread } = await threads.create(call.principal, { ...body, traceId, idempotencyKey });
-        return viewFor(threads, call.principal, thread.id);
+        return presentView(await threads.getView(call.principal, thread.id));
       },
     }),
     defineConsoleRoute('PATCH /threads/:id', 'member', {
@@ -119,7 +123,7 @@ function changeRoutes(
       async handle(call) {
         await limitPrompts(call.principal);
         await replies.add(call, call.path.id, call.body.prompt, call.body.replaces);
-        return viewFor(threads, call.principal, call.path.id);
+        return presentView(await threads.getView(call.principal, call.path.id));
       },
     }),
     defineConsoleRoute('PUT /threads/:id/published', 'member', {
@@ -143,14 +147,14 @@ function changeRoutes(
       async handle(call) {
         await limitPrompts(call.principal);
         await replies.add(call, call.path.id);
-        return viewFor(threads, call.principal, call.path.id);
+        return presentView(await threads.getView(call.principal, call.path.id));
       },
     }),
     defineConsoleRoute('POST /threads/:id/stop', 'member', {
       response: schemas.threadViewSchema,
       async handle(call) {
         await replies.cancel(call.principal, call.path.id);
-        return viewFor(threads, call.principal, call.path.id);
+        return presentView(await threads.getView(call.principal, call.path.id));
       },
     }),
   ];
@@ -160,14 +164,6 @@ function rowFor(viewer: UserId, { thread, summary, found }: ThreadRow) {
   const createdBy = summary.author ?? formerMember;
   const mine = thread.userId === viewer;
   return { ...thread, ...summary, mine, createdBy, found: found ?? null };
-}
-
-async function viewFor(
-  threads: Pick<Threads, 'getView'>,
-  principal: UserPrincipal,
-  threadId: string,
-): Promise<Pieces> {
-  return presentView(await threads.getView(principal, threadId));
 }
 
 /** As in the public API: repeating a create with the same key does not create a second thread. */

@@ -3,11 +3,10 @@ import { open, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { FairQueue } from '../../../../runtime/src/pure/fair-queue.ts';
-import { counted } from '../../../../runtime/src/pure/text.ts';
+import { counted, formatBytes } from '../../../../runtime/src/pure/text.ts';
 import { nextTurn } from '../../../../runtime/src/turns.ts';
 import { invalid, rateLimited, type ServiceError } from '../../domain/errors.ts';
 import type { OrganizationId } from '../../domain/id.ts';
-import { formatBytes } from '../../domain/limits.ts';
 import { allowSlowBody, askForBody, joinPieces } from '../wire/index.ts';
 import type { ConsoleOptions, MemberCall } from './route.ts';
 

@@ -8,6 +8,7 @@ describe('Adding a document', () => {
   it('rejects a path that takes too many bytes with its account, before it is read', async () => {
     let reads = 0;
     const library = {
+      formats: { endings: ['.md'], summary: '.md' },
       async read() {
         reads += 1;
         throw new Error('read');

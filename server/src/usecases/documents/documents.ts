@@ -1,9 +1,15 @@
-import { counted, inOneLine, visibleCharacter, withoutInvisible } from '../../../../runtime/src/pure/text.ts';
+import {
+  counted,
+  formatBytes,
+  inOneLine,
+  visibleCharacter,
+  withoutInvisible,
+} from '../../../../runtime/src/pure/text.ts';
 import { nextTurn } from '../../../../runtime/src/turns.ts';
 import { type Document, type Library, type PassageText, UnreadableDocument } from '../../domain/document.ts';
 import { invalid, notFound, organizationNotFound } from '../../domain/errors.ts';
 import type { IdGenerator, OrganizationId } from '../../domain/id.ts';
-import { limits as fixed, formatBytes, type Limits } from '../../domain/limits.ts';
+import { limits as fixed, type Limits } from '../../domain/limits.ts';
 import type { Store } from '../../storage/port/store.ts';
 import { auditNote, type Change, missingIn, type UserChange } from '../audit-note.ts';
 import type { Authorize } from '../authorize.ts';
@@ -39,6 +45,7 @@ export type Documents = ReturnType<typeof createDocuments>;
 export function createDocuments(needs: DocumentNeeds) {
   const { store, ids, limits, library, audit, limitPrompts, authorize } = needs;
   return {
+    formats: library.formats,
     search: library.search,
     add,
     list,

@@ -1,7 +1,7 @@
-import { counted } from '../../../../runtime/src/pure/text.ts';
+import { counted, formatBytes } from '../../../../runtime/src/pure/text.ts';
 import { invalid, threadNotFound } from '../../domain/errors.ts';
 import { type IdGenerator, isThreadId, type MessageId, type ThreadId } from '../../domain/id.ts';
-import { formatBytes, type Limits } from '../../domain/limits.ts';
+import type { Limits } from '../../domain/limits.ts';
 import { changeRefused, type UserPrincipal } from '../../domain/principal.ts';
 import type { ReplyName, Store } from '../../storage/port/store.ts';
 import type { UserChange } from '../audit-note.ts';

@@ -1,12 +1,38 @@
-import { counted } from '../../runtime/src/pure/text.ts';
-import type { ConversationTurn } from '../../server/src/domain/conversation.ts';
-import type { Findings, FoundPassage, Library } from '../../server/src/domain/document.ts';
-import type { OrganizationId } from '../../server/src/domain/id.ts';
-import type { Source, Verdict } from '../../server/src/domain/message.ts';
+import { counted } from '../../../runtime/src/pure/text.ts';
+import type { Findings, FoundPassage } from './documents.ts';
+
+export interface ConversationTurn {
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+}
+
+/** A document that supports a reply. */
+export interface Source {
+  readonly id: string;
+  readonly title: string;
+  readonly url: string | null;
+  readonly snippet: string;
+}
+
+/** The result of checking a reply's statements against the passages it was written from. */
+export interface Verdict {
+  readonly statements: number;
+  readonly found: number;
+  /** In the order of the text. A long reply may have more statements than are listed. */
+  readonly checked: readonly CheckedStatement[];
+}
+
+export interface CheckedStatement {
+  /** Its position in the reply, in UTF-16 units: `text.slice(start, end)`. */
+  readonly start: number;
+  readonly end: number;
+  /** The numbers of the sources that support it, from 1. Empty if none does. */
+  readonly sources: readonly number[];
+}
 
 /** A request to a model. `signal` aborts when the reply is cancelled, taken over or past its deadline. */
 export interface ReplyRequest {
-  readonly organizationId: OrganizationId;
+  readonly organizationId: string;
   readonly accountId: string | null;
   /** The messages so far. The last one is the prompt to answer. */
   readonly conversation: readonly ConversationTurn[];
@@ -65,7 +91,13 @@ export class ModelError extends Error {
 
 /** A model's access to the documents. A search retries an unavailable store until the signal aborts. */
 export interface PassageSearch {
-  search(...asked: [...Parameters<Library['search']>, signal: AbortSignal]): Promise<Findings>;
+  search(
+    organizationId: string,
+    accountId: string | null,
+    question: string,
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<Findings>;
 }
 
 /** The step of a search over this many passages. */

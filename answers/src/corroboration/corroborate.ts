@@ -1,49 +1,19 @@
 import { shortened } from '../../../runtime/src/pure/text.ts';
-import type { FoundPassage } from '../../../server/src/domain/document.ts';
-import type { OrganizationId } from '../../../server/src/domain/id.ts';
-import { checkedStatementsMax, type Verdict, verdictText } from '../../../server/src/domain/message.ts';
-import { type Drafter, type Model, ModelError, type ReplyEvent, type ReplyRequest } from '../model.ts';
-import { asksNothing } from '../models/extractive/small-talk.ts';
+import type { FoundPassage } from '../port/documents.ts';
+import { ModelError, type ReplyEvent, type Verdict } from '../port/model.ts';
 import { replaceCitations } from './citations.ts';
 import { type CheckedPiece, revise } from './revision.ts';
 import { type Evidence, readEvidence, readSentence } from './sentence.ts';
 import { type Piece, splitClauses, splitPieces } from './statements.ts';
 import { findSupports } from './support.ts';
+import { describeVerdict } from './verdict.ts';
 
 export type Corroborate = (
   draft: string,
   passages: readonly FoundPassage[],
   signal: AbortSignal,
-  organizationId: OrganizationId,
+  organizationId: string,
 ) => Iterable<ReplyEvent> | AsyncIterable<ReplyEvent>;
-
-/** Checks every statement of a draft against the passages it was drawn from, and cites those that support it. */
-export function corroborated(drafter: Drafter, check: Corroborate = corroborate): Model {
-  return {
-    name: drafter.name,
-
-    async *reply(request: ReplyRequest): AsyncGenerator<ReplyEvent> {
-      const passages: FoundPassage[] = [];
-      let draft = '';
-      for await (const event of drafter.draft(request)) {
-        if (event.type === 'text') draft += event.text;
-        if (event.type === 'passages') passages.push(...event.passages);
-        else yield event;
-      }
-      let isChecked = false;
-      if (passages.length > 0) {
-        yield { type: 'corroborating' };
-        for await (const event of check(draft, passages, request.signal, request.organizationId)) {
-          isChecked ||= event.type === 'verdict';
-          yield event;
-        }
-      }
-      // Nothing was found, or the reply states nothing: "The documents do not say." Code is no statement, either.
-      const prompt = request.conversation.at(-1)?.content ?? '';
-      if (!isChecked && !asksNothing(prompt) && !draft.includes('```')) yield { type: 'unanswered' };
-    },
-  };
-}
 
 /** Runs in a thread that can be terminated, so it neither pauses nor checks a signal. Takes linear time. */
 export function* corroborate(draft: string, passages: readonly FoundPassage[]): Generator<ReplyEvent> {
@@ -58,7 +28,7 @@ export function* corroborate(draft: string, passages: readonly FoundPassage[]): 
     found: statements.length - missing.length,
     checked: statements.slice(0, checkedStatementsMax),
   };
-  yield { type: 'step', description: verdictText(verdict, sources.length) };
+  yield { type: 'step', description: describeVerdict(verdict, sources.length) };
   const texts = missing.map(({ start, end }) => text.slice(start, end));
   if (texts.length > 0) yield { type: 'step', description: missingText(texts) };
   yield { type: 'revision', text };
@@ -73,6 +43,9 @@ function checked(piece: Piece, evidence: readonly Evidence[]): CheckedPiece[] {
   const clauses = splitClauses(piece).map((clause) => check(clause, evidence));
   return clauses.some(({ cited }) => cited.length > 0) ? clauses : [whole];
 }
+
+/** Limits the verdict: a statement takes about 40 bytes. */
+const checkedStatementsMax = 1_000;
 
 /** The part of a statement that is checked; real sentences are shorter. */
 const claimLengthMax = 2_000;

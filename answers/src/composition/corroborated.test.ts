@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { corroborate, refunds, reply } from '../../testing/corroboration-fixture.ts';
-import { ModelError } from '../model.ts';
+import { ModelError } from '../port/model.ts';
 
 describe('a corroborated reply', () => {
   it('passes on the events of the drafter in order, and then corroborates', async () => {

@@ -1,5 +1,5 @@
-import type { DocumentHeadings } from '../../server/src/domain/document.ts';
-import type { Model, ReplyRequest } from './model.ts';
+import type { DocumentHeadings } from '../port/documents.ts';
+import type { Model, ReplyRequest } from '../port/model.ts';
 
 const questionsMax = 2;
 const triesMax = 6;

@@ -1,30 +1,28 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { defaultLimits } from '../../../server/src/domain/limits.ts';
-import { openSqliteStore } from '../../../server/src/storage/sqlite/open.ts';
-import { type LibraryFixture, openLibrary } from '../../testing/library-fixture.ts';
+import { createLibrary, type LibraryFixture, writePassageSource } from '../../testing/library-fixture.ts';
 import { type ProviderStandIn, startProvider } from '../../testing/provider-stand-in.ts';
-import { createModel, type ModelSettings } from '../create-model.ts';
-import { type Model, ModelError, type ReplyEvent } from '../model.ts';
-import type { PassageStore } from '../retrieval/search.ts';
-import { isolatedModel } from './isolated-model.ts';
+import { isolatedModel } from '../isolation/isolated-model.ts';
+import type { PassageStore } from '../port/documents.ts';
+import { type Model, ModelError, type ReplyEvent } from '../port/model.ts';
+import type { PassageSource } from '../threads/model-thread.ts';
+import { createModel, type ModelSettings } from './create-model.ts';
 
 const trace = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' };
 
 describe('A process that writes one reply', () => {
   let library: LibraryFixture;
   let provider: ProviderStandIn;
-  let file: string;
+  const folder = mkdtempSync(join(tmpdir(), 'skein-reply-process-'));
+  let own: PassageSource;
   let reads: string[];
   let store: PassageStore;
   before(async () => {
-    const openStore = (path: string) => {
-      file = path;
-      return openSqliteStore(path);
-    };
-    library = await openLibrary(openStore, [
-      { title: 'Returns', passages: ['Unused goods are refunded within 30 days.'] },
-    ]);
+    library = createLibrary([{ title: 'Returns', passages: ['Unused goods are refunded within 30 days.'] }]);
+    own = writePassageSource(library, join(folder, 'documents.json'));
     provider = await startProvider();
     store = new Proxy(library.store, {
       get(target, name: keyof PassageStore) {
@@ -35,7 +33,7 @@ describe('A process that writes one reply', () => {
   });
   after(async () => {
     await provider?.close();
-    await library?.close();
+    rmSync(folder, { recursive: true, force: true });
   });
 
   async function collectEvents(model: Model, prompt: string): Promise<ReplyEvent[]> {
@@ -55,15 +53,11 @@ describe('A process that writes one reply', () => {
     const program = new URL('./reply-process.ts', import.meta.url);
     return isolatedModel({ name: settings.model.name, program, settings, store, traceHeaders: () => trace });
   };
-  const createSettings = (model: ModelSettings['model'], file?: string): ModelSettings => ({
+  const createSettings = (model: ModelSettings['model'], passages?: PassageSource): ModelSettings => ({
     model,
-    limits: defaultLimits,
+    limits: { modelSilenceMs: 60_000, replyLengthMax: 200_000 },
     threads: 1,
-    passages: file === undefined ? undefined : passagesIn(file),
-  });
-  const passagesIn = (location: string) => ({
-    module: import.meta.resolve('../../../server/src/storage/sqlite/documents.ts'),
-    location,
+    passages,
   });
   const extractive = { kind: 'extractive', name: 'extractive' } as const;
   const provided = (by: 'openai-compatible' | 'anthropic') =>
@@ -78,7 +72,7 @@ describe('A process that writes one reply', () => {
 
   for (const place of ['its own connection', 'the service'] as const) {
     it(`writes what the embedded model does in the service, with documents from ${place}`, async () => {
-      const settings = createSettings(extractive, place === 'the service' ? undefined : file);
+      const settings = createSettings(extractive, place === 'the service' ? undefined : own);
       const expected = await collectEvents(
         await createModel(settings, library.store, () => ({})),
         'Refunds?',
@@ -91,7 +85,7 @@ describe('A process that writes one reply', () => {
 
   for (const name of ['openai-compatible', 'anthropic'] as const) {
     it(`writes and corroborates what a language model does (${name}), with its key and the trace`, async () => {
-      const settings = createSettings(provided(name), file);
+      const settings = createSettings(provided(name), own);
       const expected = await collectEvents(
         await createModel(settings, library.store, () => trace),
         'How are unused goods refunded?',
@@ -111,7 +105,7 @@ describe('A process that writes one reply', () => {
   }
 
   it('fails as a language model does', async () => {
-    const failed = collectEvents(apart(createSettings(provided('anthropic'), file)), '!status 401');
+    const failed = collectEvents(apart(createSettings(provided('anthropic'), own)), '!status 401');
     await assert.rejects(failed, (error) => error instanceof ModelError && !error.transient);
   });
 

@@ -1,29 +1,30 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { DocumentId } from '../../server/src/domain/id.ts';
-import { openSqliteStore } from '../../server/src/storage/sqlite/open.ts';
-import { createExampleQuestions } from '../../server/src/usecases/documents/example-questions.ts';
-import { type LibraryFixture, openLibrary } from '../testing/library-fixture.ts';
+import { before, describe, it } from 'node:test';
+import { createLibrary, type LibraryFixture } from '../../testing/library-fixture.ts';
+import { extractiveModel } from '../models/extractive.ts';
 import { answeredQuestions } from './example-questions.ts';
-import { extractiveModel } from './models/extractive.ts';
 
 const running = new AbortController().signal;
 
 describe('Example questions', () => {
   let fixture: LibraryFixture;
   before(async () => {
-    fixture = await openLibrary(openSqliteStore, [
+    fixture = createLibrary([
       { title: 'Shipping', passages: ['Parcels to Norway cost 12 euros.'] },
       { title: 'Refunds', passages: ['Unused goods are refunded within 30 days.'] },
     ]);
   });
-  after(() => fixture.close());
 
   it('are created for every document, and the model answers each of them from it', async () => {
     const model = extractiveModel(fixture.store);
-    const examples = createExampleQuestions({ store: fixture.store });
-    await examples.make(answeredQuestions(model), running);
-    const questions = await examples.list(fixture.organizationId, null);
+    const suggest = answeredQuestions(model);
+    const suggested = fixture.documents.map((document) => {
+      const headings = document.passages.map(({ heading }) => heading).filter(Boolean);
+      return suggest({ ...document, id: document.documentId, headings }, running);
+    });
+    const byDocument = await Promise.all(suggested);
+    assert.ok(byDocument.every(({ length }) => length > 0));
+    const questions = byDocument.flat();
     assert.ok(questions.length > 0);
     for (const content of questions) {
       const conversation = [{ role: 'user', content } as const];
@@ -33,7 +34,6 @@ describe('Example questions', () => {
       for await (const { type } of model.reply(request)) types.push(type);
       assert.ok(types.includes('corroborating'), content);
     }
-    assert.equal(await fixture.store.claimDocumentForQuestions(), undefined);
   });
 
   it('leave out questions that the model does not answer', async () => {
@@ -44,11 +44,11 @@ describe('Example questions', () => {
         yield { type: 'sources', sources: [{ id: 'doc_1', title: '', url: null, snippet: '' }] };
       },
     });
-    const document = { organizationId: fixture.organizationId, accountId: null, id: 'doc_1' as DocumentId };
+    const document = { organizationId: fixture.organizationId, accountId: null, id: 'doc_1' };
     assert.deepEqual(await suggest({ ...document, title: 'T', headings: ['Prices'] }, running), []);
   });
 
-  it('are plain questions, and their document is released when the service stops', async () => {
+  it('are plain questions', async () => {
     const asked: string[] = [];
     const suggest = answeredQuestions({
       name: 'answers all',
@@ -57,7 +57,7 @@ describe('Example questions', () => {
         yield { type: 'corroborating' };
       },
     });
-    const document = { organizationId: fixture.organizationId, accountId: null, id: 'doc_1' as DocumentId };
+    const document = { organizationId: fixture.organizationId, accountId: null, id: 'doc_1' };
     const headings = [
       'SYNOPSIS',
       'Changes › 2.0.1',
@@ -81,18 +81,5 @@ describe('Example questions', () => {
       'Tell me about “Opening hours”',
       'Tell me about “Request a Feature”',
     ]);
-
-    const stopping = new AbortController();
-    const given: unknown[] = [];
-    const unread = { name: 'T.md', url: null, passageCount: 0, bytes: 0 };
-    const claimed = { ...document, ...unread, title: 'T', addedAt: 1 };
-    const store = {
-      claimDocumentForQuestions: async () => claimed,
-      listPassages: async () => [],
-      setDocumentQuestions: async (...args: unknown[]) => void given.push(args),
-      listDocumentQuestions: async () => [],
-    };
-    await createExampleQuestions({ store }).make(() => Promise.reject(stopping.abort()), stopping.signal);
-    assert.deepEqual(given, [[fixture.organizationId, claimed, null]]);
   });
 });

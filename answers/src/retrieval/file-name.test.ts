@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bareName } from './document.ts';
+import { bareName } from './file-name.ts';
 
 describe('the name by which a document is found', () => {
   it('has neither folder nor extension', () => {
