@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { RequestListener, Server, ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
@@ -245,6 +247,20 @@ describe('A connection', () => {
     await once(socket, 'close');
     assert.equal(handled[0]!.writableFinished, false);
     client.destroy();
+    server.close();
+  });
+
+  it('is closed if its peer does not begin the TLS handshake in time', async () => {
+    const [cert, key] = ['certificate', 'key'].map((name) =>
+      readFileSync(join(import.meta.dirname, `../../../../tests/stand-ins/localhost-${name}.pem`)),
+    ) as [Buffer, Buffer];
+    const server = createListener(() => {}, {
+      ...options,
+      tls: { cert, key },
+      limits: { requestTimeoutMs: 200 },
+    });
+    const client = connect(await listen(server), '127.0.0.1').resume();
+    await once(client, 'close');
     server.close();
   });
 

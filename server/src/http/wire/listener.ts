@@ -64,6 +64,8 @@ export function createListener(handle: RequestListener, options: ListenerOptions
       handshaking.set(peer, socket);
       socket.on('error', () => {}).once('close', () => handshaking.delete(peer));
     });
+    // Node reports a handshake that takes too long, and leaves its connection open.
+    server.on('tlsClientError', (_error: Error, socket: Socket) => socket.destroy());
   }
   // It reports connections that it could not accept. Without a listener, an error ends the process.
   server.on('error', () => {});
