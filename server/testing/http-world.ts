@@ -67,7 +67,7 @@ export class Client {
   }
 }
 
-export const statusOf = (response: string) => response.slice(9, 12);
+export const readStatus = (response: string) => response.slice(9, 12);
 /** How many requests are left of the quota. */
 export const remaining = (response: string) => Number(/;r=(\d+);/.exec(response)![1]);
 

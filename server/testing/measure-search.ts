@@ -43,7 +43,7 @@ const searches: Readonly<Record<string, Partial<SearchThreadsInput> & { search: 
 };
 
 /** The same number gives the same text: 40 of 5,000 words, few of them frequent. */
-function promptOf(number: number): string {
+function createPrompt(number: number): string {
   const words = ['order', number % 2 === 0 ? 'even' : 'odd'];
   if (number < threads / 2) words.push('ancient');
   if (number === 0) words.push('oldest');
@@ -79,7 +79,7 @@ for (let from = 0; from < threads; from += created) {
     numbers.map((number) =>
       world.thread(organizationId, people[number % 4 < 2 ? 0 : 1]!, {
         title: `Thread ${number}`,
-        prompt: promptOf(number),
+        prompt: createPrompt(number),
         accountId: `account ${number % 50}`,
       }),
     ),

@@ -6,9 +6,9 @@ import { text } from 'node:stream/consumers';
 import { ConfigError, readConfig } from '../src/config/config.ts';
 
 const environments: NodeJS.ProcessEnv[] = JSON.parse(await text(process.stdin));
-console.log(JSON.stringify(environments.map(faultOf)));
+console.log(JSON.stringify(environments.map(findFault)));
 
-function faultOf(environment: NodeJS.ProcessEnv): string | null {
+function findFault(environment: NodeJS.ProcessEnv): string | null {
   try {
     readConfig(environment);
     return null;

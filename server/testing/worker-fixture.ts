@@ -28,7 +28,7 @@ import { createThreadChanges } from '../src/usecases/threads/change-thread.ts';
 import { createFollowedThreads } from '../src/usecases/threads/followed-threads.ts';
 import { createThreadReads } from '../src/usecases/threads/get-thread.ts';
 import { authorizeWrites } from './authorize-writes.ts';
-import { principalOf, World } from './contract/fixture.ts';
+import { createPrincipal, World } from './contract/fixture.ts';
 
 // The fixture of the worker's tests. `useWorkers` creates it for each test.
 export let world: World;
@@ -111,7 +111,7 @@ export async function ask(prompt: string, change: Partial<NewThread> = {}, known
   const thread = await world.thread(organization, await world.member(organization), { prompt, ...change });
   const reply = async () =>
     (await world.store.getThread(organization, thread.id))?.messages[1] as AssistantMessage;
-  const principal = principalOf(organization, thread.userId);
+  const principal = createPrincipal(organization, thread.userId);
   return { organization, thread, reply, principal };
 }
 

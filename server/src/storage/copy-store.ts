@@ -7,8 +7,8 @@ import {
   type ArchiveTarget,
   archiveTable,
   archiveTables,
+  createStartRow,
   type Row,
-  startOf,
   type Terms,
 } from './port/archive.ts';
 import { scopedTerms } from './sql/documents.ts';
@@ -53,7 +53,7 @@ export async function copyStore(
   let done = 0;
   for (const table of archiveTables) {
     let number = -counts.get(table.name)!;
-    for await (const { rows } of batchesOf(source, table)) {
+    for await (const { rows } of readBatches(source, table)) {
       onProgress(done, all, `copying ${table.name}`);
       // The embedded store numbers the threads of all organizations together. Copied threads get numbers below zero there, so
       // that a walk that started at the source skips none. Threads created later are above the walk's position anyway.
@@ -74,7 +74,7 @@ export async function copyStore(
       if (target.derived.has(name) || (renumbers && name === 'thread.sequence')) ignored[column] = null;
     }
     let checksum = '';
-    for await (const { rows, after, limit } of batchesOf(source, table)) {
+    for await (const { rows, after, limit } of readBatches(source, table)) {
       onProgress(done, all, `comparing ${table.name}`);
       const text = encoded(rows, ignored);
       if (text !== encoded(await target.read(table, after, limit), ignored)) {
@@ -122,8 +122,8 @@ async function assertEmpty(target: ArchiveTarget): Promise<void> {
 }
 
 /** The rows of a table in key order, with the key before each batch. The last batch is empty. */
-async function* batchesOf(source: Archive, table: ArchiveTable) {
-  let after = startOf(table);
+async function* readBatches(source: Archive, table: ArchiveTable) {
+  let after = createStartRow(table);
   let rows: Row[];
   let limit = rowsFirst;
   do {

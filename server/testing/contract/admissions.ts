@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { hashOf, note, strangers, type World } from './fixture.ts';
+import { fakeHash, note, strangers, type World } from './fixture.ts';
 
 const day = 20_000;
 
@@ -10,12 +10,19 @@ export function describeAdmissions(world: () => World): void {
       const { store } = world();
       const organization = await world().organization(change);
       const userId = await world().member(organization);
-      const personal = { id: strangers.key(), name: '', userId, hash: hashOf(1), hint: '', createdBy: null };
+      const personal = {
+        id: strangers.key(),
+        name: '',
+        userId,
+        hash: fakeHash(1),
+        hint: '',
+        createdBy: null,
+      };
       const orgWide = {
         id: strangers.key(),
         name: '',
         userId: null,
-        hash: hashOf(2),
+        hash: fakeHash(2),
         hint: '',
         createdBy: null,
       };
@@ -52,7 +59,7 @@ export function describeAdmissions(world: () => World): void {
       const { store } = world();
       const { organization, personal } = await keyed();
       const other = await world().node();
-      assert.equal(await store.admitKey(hashOf(9), day), undefined);
+      assert.equal(await store.admitKey(fakeHash(9), day), undefined);
       assert.ok(await other.admitKey(personal.hash, day));
       await store.revokeApiKey(organization, personal.id, note());
       assert.equal(await store.admitKey(personal.hash, day), undefined);
@@ -84,7 +91,7 @@ export function describeAdmissions(world: () => World): void {
       const { store } = world();
       const { organization } = await keyed();
       const foreign = await world().organization();
-      const application = { id: strangers.application(), name: 'A', secretHash: hashOf(3) };
+      const application = { id: strangers.application(), name: 'A', secretHash: fakeHash(3) };
       await store.createApplication(organization, application, note());
       assert.deepEqual(await store.admitApplication(organization, application.id, 1, day), {
         organizationId: organization,
@@ -94,7 +101,7 @@ export function describeAdmissions(world: () => World): void {
       });
       assert.equal(await store.admitApplication(organization, application.id, 2, day), undefined);
       assert.equal(await store.admitApplication(foreign, application.id, 1, day), undefined);
-      await store.rotateApplication(organization, application.id, hashOf(4), note());
+      await store.rotateApplication(organization, application.id, fakeHash(4), note());
       assert.equal(await store.admitApplication(organization, application.id, 1, day), undefined);
       assert.ok(await store.admitApplication(organization, application.id, 2, day));
       await store.deleteApplication(organization, application.id, note());
@@ -109,21 +116,21 @@ export function describeAdmissions(world: () => World): void {
       const other = await world().node();
       const { organization, userId, personal } = await keyed({ dailyQuota: 1000 });
       const email = (await store.findMemberById(organization, userId))!.email;
-      const next = { id: strangers.key(), hash: hashOf(5), hint: '' };
+      const next = { id: strangers.key(), hash: fakeHash(5), hint: '' };
       const rotation = { next, createdBy: null, oldValidMs: 1000 };
       const admit = async (hash: string) => {
         for (const _ of [1, 2, 3]) await other.admitKey(hash, day);
         return other.admitKey(hash, day);
       };
-      const limitOf = async () => (await admit(personal.hash))?.use?.limit;
+      const readLimit = async () => (await admit(personal.hash))?.use?.limit;
 
-      assert.equal(await limitOf(), 1000);
+      assert.equal(await readLimit(), 1000);
       await store.updateOrganization(organization, { dailyQuota: 500 }, note());
       assert.equal((await other.admitKey(personal.hash, day))?.use?.limit, 500);
       await store.updateOrganization(organization, { apiEnabled: false }, note());
       assert.deepEqual((await other.admitKey(personal.hash, day))?.use, undefined);
       await store.updateOrganization(organization, { apiEnabled: true }, note());
-      assert.equal(await limitOf(), 500);
+      assert.equal(await readLimit(), 500);
 
       assert.equal(await store.rotateApiKey(organization, personal.id, rotation, note()), 'rotated');
       clock.pass(999);

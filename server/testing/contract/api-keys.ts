@@ -3,13 +3,13 @@ import { hash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import type { UserId } from '../../src/domain/id.ts';
 import { defaultLimits } from '../../src/domain/limits.ts';
-import { hashOf, newApplication, note, strangers, type World } from './fixture.ts';
+import { fakeHash, newApplication, note, strangers, type World } from './fixture.ts';
 
 export const newKey = (userId: UserId | null, byte = 1, createdBy: UserId | null = null) => ({
   id: strangers.key(),
   name: 'CI 🔑',
   userId,
-  hash: hashOf(byte),
+  hash: fakeHash(byte),
   hint: 'eak_abcd…wxyz',
   createdBy,
 });
@@ -25,8 +25,8 @@ export function describeApiKeys(world: () => World): void {
       const key = newKey(userId);
       assert.equal(await store.createApiKey(organizationId, key, note()), 'created');
       const grant = { organizationId, keyId: key.id, userId, apiEnabled: true };
-      assert.deepEqual(await store.findKeyGrant(hashOf(1)), grant);
-      assert.equal(await store.findKeyGrant(hashOf(2)), undefined);
+      assert.deepEqual(await store.findKeyGrant(fakeHash(1)), grant);
+      assert.equal(await store.findKeyGrant(fakeHash(2)), undefined);
     });
 
     it('lists keys without their hash, in order of creation', async () => {
@@ -58,7 +58,7 @@ export function describeApiKeys(world: () => World): void {
         await store.createApiKey(strangers.organization(), newKey(null), note()),
         'organization-missing',
       );
-      assert.equal(await store.findKeyGrant(hashOf(1)), undefined);
+      assert.equal(await store.findKeyGrant(fakeHash(1)), undefined);
     });
 
     it('applies a revocation and the disabling of the public API at once, on every node', async () => {
@@ -67,11 +67,11 @@ export function describeApiKeys(world: () => World): void {
       const organizationId = await world().organization();
       const key = newKey(null);
       await store.createApiKey(organizationId, key, note());
-      assert.equal((await other.findKeyGrant(hashOf(1)))?.apiEnabled, true);
+      assert.equal((await other.findKeyGrant(fakeHash(1)))?.apiEnabled, true);
       await store.updateOrganization(organizationId, { apiEnabled: false }, note());
-      assert.equal((await other.findKeyGrant(hashOf(1)))?.apiEnabled, false);
+      assert.equal((await other.findKeyGrant(fakeHash(1)))?.apiEnabled, false);
       assert.equal(await other.revokeApiKey(organizationId, key.id, note()), 'revoked');
-      assert.equal(await store.findKeyGrant(hashOf(1)), undefined);
+      assert.equal(await store.findKeyGrant(fakeHash(1)), undefined);
     });
 
     it('revokes for good, and reports when there is nothing to revoke', async () => {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { ApplicationId } from '../../src/domain/id.ts';
 import { defaultLimits } from '../../src/domain/limits.ts';
 import type { Store } from '../../src/storage/port/store.ts';
-import { hashOf, newApplication, newSigningKey, note, strangers, type World } from './fixture.ts';
+import { fakeHash, newApplication, newSigningKey, note, strangers, type World } from './fixture.ts';
 
 export function describeApplications(world: () => World): void {
   describe('applications', () => {
@@ -13,7 +13,7 @@ export function describeApplications(world: () => World): void {
       const application = newApplication();
       assert.equal(await store.createApplication(organizationId, application, note()), 'created');
       const { epoch, ...grant } = (await store.findApplicationGrant(application.id))!;
-      assert.deepEqual(grant, { organizationId, secretHash: hashOf(1), apiEnabled: true });
+      assert.deepEqual(grant, { organizationId, secretHash: fakeHash(1), apiEnabled: true });
       assert.ok(Number.isSafeInteger(epoch));
       assert.equal(await store.findApplicationGrant(strangers.application()), undefined);
       assert.equal(await store.findApplicationGrant(''), undefined);
@@ -53,7 +53,7 @@ export function describeApplications(world: () => World): void {
       await store.updateOrganization(organizationId, { apiEnabled: false }, note());
       assert.equal(await store.createApplication(organizationId, after, note()), 'api-disabled');
       assert.equal(
-        await store.rotateApplication(organizationId, before.id, hashOf(2), note()),
+        await store.rotateApplication(organizationId, before.id, fakeHash(2), note()),
         'api-disabled',
       );
       assert.equal(
@@ -72,23 +72,23 @@ export function describeApplications(world: () => World): void {
       await store.createApplication(organizationId, application, note());
       await store.createApplication(organizationId, neighbor, note());
       const neighborGrant = await store.findApplicationGrant(neighbor.id);
-      const first = await epochOf(store, application.id);
+      const first = await readEpoch(store, application.id);
       clock.pass(1000);
       assert.equal(
-        await store.rotateApplication(organizationId, application.id, hashOf(2), note()),
+        await store.rotateApplication(organizationId, application.id, fakeHash(2), note()),
         'rotated',
       );
       const grant = await store.findApplicationGrant(application.id);
-      assert.equal(grant?.secretHash, hashOf(2));
+      assert.equal(grant?.secretHash, fakeHash(2));
       assert.ok(grant.epoch > first);
       assert.equal((await store.listApplications(organizationId))[0]?.rotatedAt, clock.ms);
       assert.deepEqual(await store.findApplicationGrant(neighbor.id), neighborGrant);
       // Every rotation revokes tokens, even if the new secret equals the old one.
       assert.equal(
-        await store.rotateApplication(organizationId, application.id, hashOf(2), note()),
+        await store.rotateApplication(organizationId, application.id, fakeHash(2), note()),
         'rotated',
       );
-      assert.ok((await epochOf(store, application.id)) > grant.epoch);
+      assert.ok((await readEpoch(store, application.id)) > grant.epoch);
     });
 
     it('gives each of several concurrent rotations on two nodes its own epoch', async () => {
@@ -97,14 +97,14 @@ export function describeApplications(world: () => World): void {
       const organizationId = await world().organization();
       const application = newApplication();
       await store.createApplication(organizationId, application, note());
-      const first = await epochOf(store, application.id);
+      const first = await readEpoch(store, application.id);
       const outcomes = await Promise.all(
         Array.from({ length: 10 }, (_, index) =>
-          nodes[index % 2]!.rotateApplication(organizationId, application.id, hashOf(index), note()),
+          nodes[index % 2]!.rotateApplication(organizationId, application.id, fakeHash(index), note()),
         ),
       );
       assert.deepEqual(new Set(outcomes), new Set(['rotated']));
-      assert.ok((await epochOf(store, application.id)) >= first + 10);
+      assert.ok((await readEpoch(store, application.id)) >= first + 10);
     });
 
     it('are limited, without deleted ones', async () => {
@@ -137,7 +137,7 @@ export function describeApplications(world: () => World): void {
         [other.id],
       );
       assert.equal(
-        await store.rotateApplication(organizationId, application.id, hashOf(2), note()),
+        await store.rotateApplication(organizationId, application.id, fakeHash(2), note()),
         'missing',
       );
       assert.equal(await store.deleteApplication(organizationId, application.id, note()), 'missing');
@@ -148,10 +148,10 @@ export function describeApplications(world: () => World): void {
       const { store } = world();
       const organizationId = await world().organization();
       const stranger = strangers.application();
-      assert.equal(await store.rotateApplication(organizationId, stranger, hashOf(2), note()), 'missing');
+      assert.equal(await store.rotateApplication(organizationId, stranger, fakeHash(2), note()), 'missing');
       assert.equal(await store.deleteApplication(organizationId, stranger, note()), 'missing');
       const nowhere = strangers.organization();
-      assert.equal(await store.rotateApplication(nowhere, stranger, hashOf(2), note()), 'missing');
+      assert.equal(await store.rotateApplication(nowhere, stranger, fakeHash(2), note()), 'missing');
       assert.equal(await store.deleteApplication(nowhere, stranger, note()), 'missing');
     });
 
@@ -161,13 +161,13 @@ export function describeApplications(world: () => World): void {
       const organizationId = await world().organization();
       const application = newApplication();
       await store.createApplication(organizationId, application, note());
-      const first = await epochOf(other, application.id);
-      await store.rotateApplication(organizationId, application.id, hashOf(2), note());
+      const first = await readEpoch(other, application.id);
+      await store.rotateApplication(organizationId, application.id, fakeHash(2), note());
       const second = await other.findApplicationGrant(application.id);
-      assert.equal(second?.secretHash, hashOf(2));
+      assert.equal(second?.secretHash, fakeHash(2));
       assert.ok(second.epoch > first);
       await store.rotateSigningKey(newSigningKey('next'), true, note());
-      assert.ok((await epochOf(other, application.id)) > second.epoch);
+      assert.ok((await readEpoch(other, application.id)) > second.epoch);
       await store.updateOrganization(organizationId, { apiEnabled: false }, note());
       assert.equal((await other.findApplicationGrant(application.id))?.apiEnabled, false);
       await store.deleteApplication(organizationId, application.id, note());
@@ -176,7 +176,7 @@ export function describeApplications(world: () => World): void {
   });
 }
 
-async function epochOf(store: Store, applicationId: ApplicationId): Promise<number> {
+async function readEpoch(store: Store, applicationId: ApplicationId): Promise<number> {
   const grant = await store.findApplicationGrant(applicationId);
   assert.ok(grant);
   return grant.epoch;

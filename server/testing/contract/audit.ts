@@ -6,8 +6,8 @@ import type { OrganizationId } from '../../src/domain/id.ts';
 import type { Store } from '../../src/storage/port/store.ts';
 import { proof } from './account-fixture.ts';
 import {
+  fakeHash,
   granted,
-  hashOf,
   newApplication,
   newDocument,
   note,
@@ -20,7 +20,7 @@ const newKey = (byte = 1) => ({
   id: strangers.key(),
   name: '',
   userId: null,
-  hash: hashOf(byte),
+  hash: fakeHash(byte),
   hint: '',
   createdBy: null,
 });
@@ -28,7 +28,7 @@ const newKey = (byte = 1) => ({
 export function describeAudits(world: () => World): void {
   describe('the audit log', () => {
     /** Actions and subjects, oldest first. */
-    async function actionsOf(organizationId: OrganizationId): Promise<[AuditAction, string][]> {
+    async function listActions(organizationId: OrganizationId): Promise<[AuditAction, string][]> {
       const events = (await world().store.listAudit(organizationId, { limit: 100 })).events;
       return events.map(({ action, subject }): [AuditAction, string] => [action, subject]).reverse();
     }
@@ -36,8 +36,8 @@ export function describeAudits(world: () => World): void {
     /** An organization, and its audit events after the first one. */
     async function watched(change: Parameters<World['organization']>[0] = {}) {
       const organization = await world().organization(change);
-      assert.deepEqual(await actionsOf(organization), [['organization.created', organization]]);
-      return { organization, since: async () => (await actionsOf(organization)).slice(1) };
+      assert.deepEqual(await listActions(organization), [['organization.created', organization]]);
+      return { organization, since: async () => (await listActions(organization)).slice(1) };
     }
 
     it("returns exactly the note, with the time and the actor's address", async () => {
@@ -234,18 +234,18 @@ export function describeAudits(world: () => World): void {
       const { organization, since } = await watched();
       const [application, late] = [newApplication(), newApplication()];
       const { id } = application;
-      await store.rotateApplication(organization, id, hashOf(2), note('application.rotated', 'missing'));
+      await store.rotateApplication(organization, id, fakeHash(2), note('application.rotated', 'missing'));
       await store.deleteApplication(organization, id, note('application.deleted', 'missing'));
       assert.deepEqual(await since(), []);
       await store.createApplication(organization, application, note('application.created', id));
-      await store.rotateApplication(organization, id, hashOf(2), note('application.rotated', id));
+      await store.rotateApplication(organization, id, fakeHash(2), note('application.rotated', id));
       await store.updateOrganization(
         organization,
         { apiEnabled: false },
         note('organization.changed', 'api'),
       );
       await store.createApplication(organization, late, note('application.created', 'refused'));
-      await store.rotateApplication(organization, id, hashOf(3), note('application.rotated', 'refused'));
+      await store.rotateApplication(organization, id, fakeHash(3), note('application.rotated', 'refused'));
       await store.deleteApplication(organization, id, note('application.deleted', id));
       await store.deleteApplication(organization, id, note('application.deleted', 'again'));
       assert.deepEqual(await since(), [
@@ -295,8 +295,8 @@ export function describeAudits(world: () => World): void {
       for (const attempt of attempts) await assert.rejects(attempt);
       assert.equal(await store.findOrganization(created.id), undefined);
       assert.equal((await store.findOrganization(organization))?.dailyQuota, 10);
-      assert.equal(await store.findKeyGrant(hashOf(2)), undefined);
-      assert.ok(await store.findKeyGrant(hashOf(1)), 'the key is still valid');
+      assert.equal(await store.findKeyGrant(fakeHash(2)), undefined);
+      assert.ok(await store.findKeyGrant(fakeHash(1)), 'the key is still valid');
       assert.deepEqual(await store.listApplications(organization), []);
       assert.deepEqual(await store.listDocuments(organization), []);
       assert.deepEqual(await since(), [['key.created', 'first']]);

@@ -41,7 +41,7 @@ const cases: readonly Case[] = writes.flatMap(([name, line]) =>
   line.by.map((grounds) => ({ name: `${name} by ${grounds}`, line, grounds })),
 );
 
-function authorityOf(scene: Scene, grounds: Grounds): PersonAuthority {
+function createAuthority(scene: Scene, grounds: Grounds): PersonAuthority {
   const { person: userId, organization, sessionHash, keyHash } = scene;
   if (grounds === 'key') return { kind: 'key', userId, keyHash };
   const organizationId = grounds === 'person' ? null : organization;
@@ -58,7 +58,7 @@ async function prepare(world: World, { line, grounds, name }: Case) {
   const scene = await openScene(world, line.proof);
   const { write, isDone } = await line.prepare(scene);
   assert.equal(await isDone(), false, `${name} was already done`);
-  return { scene, isDone, write: () => write(authorityOf(scene, grounds)) };
+  return { scene, isDone, write: () => write(createAuthority(scene, grounds)) };
 }
 
 /** The outcome with which the change refuses the write; undefined if it must not matter. */
@@ -68,7 +68,7 @@ function refusalBy(change: Change, { line, grounds }: Case): unknown {
 }
 
 /** What a write could change in the organization of the scene. */
-async function stateOf({ world: { store }, organization, person }: Scene) {
+async function readState({ world: { store }, organization, person }: Scene) {
   return [
     await store.listAudit(organization, { limit: 100 }),
     await store.listMembers(organization),
@@ -94,7 +94,7 @@ export function describeAuthorities(engine: string, world: () => World, inOrder:
         for (const each of cases) {
           const { scene, write, isDone } = await prepare(world(), each);
           await changes[change](scene);
-          const before = await stateOf(scene);
+          const before = await readState(scene);
           const [outcome, refusal] = [await write(), refusalBy(change, each)];
           if (refusal === undefined) {
             assert.notEqual(outcome, 'unauthorized', each.name);
@@ -102,7 +102,7 @@ export function describeAuthorities(engine: string, world: () => World, inOrder:
           } else {
             assert.deepEqual(outcome, refusal, each.name);
             assert.equal(await isDone(), false, each.name);
-            assert.deepEqual(await stateOf(scene), before, each.name);
+            assert.deepEqual(await readState(scene), before, each.name);
           }
         }
       });
@@ -224,7 +224,7 @@ export function describeAuthorities(engine: string, world: () => World, inOrder:
         assert.equal(isRefused, each.grounds !== 'key', each.name);
         if (isRefused) assert.equal(await isDone(), false, each.name);
         const full = { documentsMax: 0, bytesMax: 0 };
-        const authority = authorityOf(scene, 'admin');
+        const authority = createAuthority(scene, 'admin');
         const added = note('document.added', '', { authority });
         assert.equal(await store.putDocument(scene.organization, newDocument(), full, added), 'unauthorized');
       }
@@ -235,7 +235,7 @@ export function describeAuthorities(engine: string, world: () => World, inOrder:
       const scene = await openScene(world());
       const { organization, people } = scene;
       const email = `${strangers.user()}@example.org`;
-      const authority = authorityOf(scene, 'admin');
+      const authority = createAuthority(scene, 'admin');
       const create = (userId: UserId) => {
         const key = { id: strangers.key(), hash: freshHash(), hint: '', name: '', userId, createdBy: null };
         return store.createApiKey(organization, key, note('key.created', key.id, { authority }));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { OrganizationId, ThreadId, UserId } from '../../src/domain/id.ts';
-import { by, granted, hashOf, newThread, noteBy, strangers, type World } from './fixture.ts';
+import { by, fakeHash, granted, newThread, noteBy, strangers, type World } from './fixture.ts';
 
 /** Stores may batch calls that arrive together. Callers must not see a difference. */
 export function describeConcurrentCalls(world: () => World): void {
@@ -21,10 +21,10 @@ export function describeConcurrentCalls(world: () => World): void {
     it('each get their own outcome of a create, even if one of them fails', async () => {
       const { store } = world();
       const { organization, userId, threads } = await makeAcme();
-      const idempotency = { key: 'k', bodyHash: hashOf(9), keepMs: 1000 };
+      const idempotency = { key: 'k', bodyHash: fakeHash(9), keepMs: 1000 };
       const first = newThread(userId, { idempotency });
       const fresh = [newThread(userId), newThread(userId)];
-      const unknownKey = { kind: 'key', userId, keyHash: hashOf(1) } as const;
+      const unknownKey = { kind: 'key', userId, keyHash: fakeHash(1) } as const;
       const settled = await Promise.allSettled([
         store.createThread(organization, fresh[0]!, by(userId)),
         store.createThread(organization, newThread(userId, { id: threads[0]! }), by(userId)),
@@ -33,7 +33,7 @@ export function describeConcurrentCalls(world: () => World): void {
         store.createThread(organization, newThread(userId, { idempotency }), by(userId)),
         store.createThread(
           organization,
-          newThread(userId, { idempotency: { ...idempotency, bodyHash: hashOf(8) } }),
+          newThread(userId, { idempotency: { ...idempotency, bodyHash: fakeHash(8) } }),
           by(userId),
         ),
         store.createThread(strangers.organization(), newThread(userId), unknownKey),

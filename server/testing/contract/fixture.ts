@@ -173,12 +173,12 @@ export class World {
 
   /** Counts one request against the organization's quota, with an org-wide key. */
   async use(organizationId: OrganizationId, day: number, store: Store = this.store): Promise<QuotaUse> {
-    const admission = await store.admitKey(await this.#keyOf(organizationId), day);
+    const admission = await store.admitKey(await this.#ensureKey(organizationId), day);
     if (admission?.use === undefined) throw new Error('the request was not admitted');
     return admission.use;
   }
 
-  #keyOf(organizationId: OrganizationId): Promise<string> {
+  #ensureKey(organizationId: OrganizationId): Promise<string> {
     const known = this.#keys.get(organizationId);
     if (known !== undefined) return known;
     this.#madeKeys += 1;
@@ -252,7 +252,7 @@ export class World {
   /** The ids of a whole listing, walked in pages of `limit`. */
   async walk(organizationId: OrganizationId, listing: Listing, limit = 3): Promise<ThreadId[]> {
     const first = await this.store.beginWalk(organizationId, listing, limit);
-    return [...idsOf(first.rows), ...(await this.restOfWalk(organizationId, listing, limit, first))];
+    return [...listIds(first.rows), ...(await this.restOfWalk(organizationId, listing, limit, first))];
   }
 
   async restOfWalk(
@@ -267,7 +267,7 @@ export class World {
     while (hasMore && after !== undefined) {
       const page = await this.store.continueWalk(organizationId, listing, limit, { start, after });
       if (page === 'expired') throw new Error('the walk has expired');
-      shown.push(...idsOf(page.rows));
+      shown.push(...listIds(page.rows));
       after = page.rows.at(-1)?.position;
       hasMore = page.more;
     }
@@ -275,7 +275,7 @@ export class World {
   }
 }
 
-export function idsOf(rows: readonly ListedThread[]): ThreadId[] {
+export function listIds(rows: readonly ListedThread[]): ThreadId[] {
   return rows.map(({ thread }) => thread.id);
 }
 
@@ -307,7 +307,7 @@ export function by(userId: UserId): PersonAuthority {
 }
 
 /** The person as the caller of a use case, in the operator's command. */
-export function principalOf(organizationId: OrganizationId, userId: UserId): UserPrincipal {
+export function createPrincipal(organizationId: OrganizationId, userId: UserId): UserPrincipal {
   return { organizationId, userId, authority: by(userId) };
 }
 
@@ -390,7 +390,7 @@ export function granted<T>(result: T | Unauthorized): T {
 type NewApplication = Parameters<Store['createApplication']>[1];
 
 export function newApplication(change: Partial<NewApplication> = {}): NewApplication {
-  return { id: ids.application(), name: 'Warehouse 📦', secretHash: hashOf(1), ...change };
+  return { id: ids.application(), name: 'Warehouse 📦', secretHash: fakeHash(1), ...change };
 }
 
 /** The store does not read the key. */
@@ -398,7 +398,7 @@ export function newSigningKey(id: string): NewSigningKey {
   return { id, privateJwk: `{"kty":"EC","d":"${id}"}` };
 }
 
-export function hashOf(byte: number): string {
+export function fakeHash(byte: number): string {
   return byte.toString(16).padStart(2, '0').repeat(32);
 }
 

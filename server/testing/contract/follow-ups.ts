@@ -9,8 +9,8 @@ import {
   by,
   type Conversation,
   completed,
+  fakeHash,
   granted,
-  hashOf,
   newFollowUp,
   newRetry,
   note,
@@ -340,13 +340,13 @@ export function describeFollowUps(world: () => World): void {
       const organization = await world().organization();
       const userId = await world().member(organization, email);
       const made = { organization, thread: await world().thread(organization, userId) };
-      const keyOf = async (byte: number) => {
-        const keyHash = hashOf(byte);
+      const addKey = async (byte: number) => {
+        const keyHash = fakeHash(byte);
         const key = { id: strangers.key(), hash: keyHash, hint: '', name: '', userId, createdBy: null };
         assert.equal(await store.createApiKey(organization, key, note()), 'created');
         return { kind: 'key', userId, keyHash } as const;
       };
-      const key = await keyOf(77);
+      const key = await addKey(77);
       await store.cancelReplies(organization, made.thread.id, operator);
       const before = await read(made);
       await store.removeMember(organization, email, false, note());
@@ -354,7 +354,7 @@ export function describeFollowUps(world: () => World): void {
         assert.equal(await store.addReply(organization, made.thread.id, reply, key), 'unauthorized');
       assert.deepEqual(await read(made), before);
       await world().member(organization, email);
-      const again = await store.addReply(organization, made.thread.id, newRetry(), await keyOf(78));
+      const again = await store.addReply(organization, made.thread.id, newRetry(), await addKey(78));
       assert.deepEqual(again, { outcome: 'added' });
     });
 

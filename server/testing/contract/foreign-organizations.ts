@@ -4,7 +4,7 @@ import type { Listing } from '../../src/storage/port/store.ts';
 import { Accounting } from './account-fixture.ts';
 import {
   by,
-  hashOf,
+  fakeHash,
   newApplication,
   newDocument,
   newFollowUp,
@@ -29,7 +29,7 @@ export function describeForeignOrganizations(world: () => World): void {
       const userId = await people.add(home, 'ada@example.org');
       const thread = await world().thread(home, userId, { accountId: 'a' });
       await store.setThreadPublished(home, thread.id, true, note());
-      const key = { id: strangers.key(), name: '', userId, hash: hashOf(1), hint: '', createdBy: null };
+      const key = { id: strangers.key(), name: '', userId, hash: fakeHash(1), hint: '', createdBy: null };
       await store.createApiKey(home, key, note());
       const application = newApplication();
       await store.createApplication(home, application, note());
@@ -79,7 +79,7 @@ export function describeForeignOrganizations(world: () => World): void {
       assert.deepEqual(await store.searchThreads(foreign, { userId, terms: [] }, 10), []);
       assert.deepEqual(await store.summarizeThreads(foreign, [thread.id]), []);
       assert.equal(await store.revokeApiKey(foreign, key.id, note()), 'missing');
-      assert.equal(await store.createApiKey(foreign, { ...key, hash: hashOf(2) }, note()), 'not-a-member');
+      assert.equal(await store.createApiKey(foreign, { ...key, hash: fakeHash(2) }, note()), 'not-a-member');
       assert.equal(await store.findMember(foreign, 'ada@example.org'), undefined);
       assert.equal(await store.findMemberById(foreign, userId), undefined);
       assert.deepEqual(await store.removeMember(foreign, 'ada@example.org', false, note()), {
@@ -97,7 +97,7 @@ export function describeForeignOrganizations(world: () => World): void {
       await store.setDocumentQuestions(foreign, added, ['Ours?']);
       assert.deepEqual(await store.listDocumentQuestions(foreign, 'a', 10), []);
       assert.deepEqual(await store.listDocumentQuestions(home, 'a', 10), [['Whose?']]);
-      assert.equal(await store.rotateApplication(foreign, application.id, hashOf(2), note()), 'missing');
+      assert.equal(await store.rotateApplication(foreign, application.id, fakeHash(2), note()), 'missing');
       assert.equal(await store.deleteApplication(foreign, application.id, note()), 'missing');
       assert.deepEqual(await store.listApplications(foreign), []);
       const seen = (await store.listAudit(foreign, { limit: 100 })).events;
@@ -152,7 +152,7 @@ export function describeForeignOrganizations(world: () => World): void {
           threads: await Promise.all([thread, gone, idle].map(({ id }) => store.getThread(home, id))),
           members: await store.listMembers(home),
           keys: await store.listApiKeys(home),
-          grant: await store.findKeyGrant(hashOf(1)),
+          grant: await store.findKeyGrant(fakeHash(1)),
           applications: await store.listApplications(home),
           applicationGrant: await store.findApplicationGrant(application.id),
           documents: await store.listDocuments(home),

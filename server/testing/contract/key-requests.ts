@@ -167,7 +167,7 @@ export function describeKeyRequests(world: () => World): void {
   });
 
   describe('rotating a key', () => {
-    async function keyOf(organization: OrganizationId, userId: UserId | null) {
+    async function addKey(organization: OrganizationId, userId: UserId | null) {
       const key = { ...newSecret(), name: 'CI', userId, createdBy: null };
       assert.equal(await world().store.createApiKey(organization, key, note()), 'created');
       return key;
@@ -188,7 +188,7 @@ export function describeKeyRequests(world: () => World): void {
       const { store } = world();
       const { organization, userId } = await organizationOfTwo();
       for (const owner of [userId, null]) {
-        const old = await keyOf(organization, owner);
+        const old = await addKey(organization, owner);
         const { next, rotated } = rotate(organization, old);
         assert.equal(await rotated, 'rotated');
         assert.equal(await store.findKeyGrant(old.hash), undefined);
@@ -210,7 +210,7 @@ export function describeKeyRequests(world: () => World): void {
       const { store, clock } = world();
       const node = await world().node();
       const { organization, userId } = await organizationOfTwo();
-      const old = await keyOf(organization, userId);
+      const old = await addKey(organization, userId);
       assert.equal(await rotate(organization, old, day).rotated, 'rotated');
       const writer = { kind: 'key', userId, keyHash: old.hash } as const;
       const thread = await world().thread(organization, userId);
@@ -235,7 +235,7 @@ export function describeKeyRequests(world: () => World): void {
     it('leaves an old key that can still be revoked, alone or with its member', async () => {
       const { store, clock } = world();
       const { organization, userId } = await organizationOfTwo();
-      const [revoked, left] = [await keyOf(organization, null), await keyOf(organization, userId)];
+      const [revoked, left] = [await addKey(organization, null), await addKey(organization, userId)];
       for (const key of [revoked, left])
         assert.equal(await rotate(organization, key, day).rotated, 'rotated');
       assert.equal(await store.revokeApiKey(organization, revoked.id, note('key.revoked')), 'revoked');
@@ -251,7 +251,7 @@ export function describeKeyRequests(world: () => World): void {
     it('is rejected without the public API and changes nothing', async () => {
       const { store } = world();
       const { organization } = await organizationOfTwo();
-      const old = await keyOf(organization, null);
+      const old = await addKey(organization, null);
       await store.updateOrganization(organization, { apiEnabled: false }, note());
       const { next, rotated } = rotate(organization, old);
       assert.equal(await rotated, 'api-disabled');
@@ -264,7 +264,7 @@ export function describeKeyRequests(world: () => World): void {
       const node = await world().node();
       const { organization } = await organizationOfTwo();
       for (let round = 0; round < 5; round += 1) {
-        const old = await keyOf(organization, null);
+        const old = await addKey(organization, null);
         const outcomes = await Promise.all(
           [store, node, store].map((one) =>
             one.rotateApiKey(

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { KeyRequestId, OrganizationId, PasswordId, UserId } from '../../src/domain/id.ts';
 import { Accounting, bySession, day, oneMembership, proof } from './account-fixture.ts';
 import { newKey } from './api-keys.ts';
-import { hashOf, note, strangers, type World } from './fixture.ts';
+import { fakeHash, note, strangers, type World } from './fixture.ts';
 
 const email = 'victim@example.org';
 
@@ -20,14 +20,19 @@ export function describeProofs(world: () => World): void {
       return { people, one, other, userId };
     }
 
-    const keyOf = async (organizationId: OrganizationId, userId: UserId, place: number, byOperator = false) =>
+    const addKey = async (
+      organizationId: OrganizationId,
+      userId: UserId,
+      place: number,
+      byOperator = false,
+    ) =>
       world().store.createApiKey(
         organizationId,
         {
           id: strangers.key(),
           name: 'key',
           hint: 'eak_…',
-          hash: hashOf(place),
+          hash: fakeHash(place),
           userId,
           createdBy: byOperator ? null : userId,
         },
@@ -80,15 +85,15 @@ export function describeProofs(world: () => World): void {
     it('end when a provider proves the address, with their sessions, memberships and keys', async () => {
       const { store } = world();
       const { people, one, other, userId } = await hijacked();
-      await keyOf(one, userId, 1);
-      await keyOf(one, userId, 2, true);
+      await addKey(one, userId, 1);
+      await addKey(one, userId, 2, true);
       const hijacker = await people.signIn(userId, { passwordHash: 'hijacker' });
       await people.bind(email);
       assert.deepEqual((await store.findPerson(email))?.passwords, []);
       assert.equal(await people.isLive(hijacker), false);
       assert.equal((await store.findMember(one, email))?.opened, false);
-      assert.equal(await store.findKeyGrant(hashOf(1)), undefined);
-      assert.ok(await store.findKeyGrant(hashOf(2)), 'the operator made this one');
+      assert.equal(await store.findKeyGrant(fakeHash(1)), undefined);
+      assert.ok(await store.findKeyGrant(fakeHash(2)), 'the operator made this one');
       const noted = [one, other].map((id) => people.noted(id, 'password.voided', userId));
       assert.deepEqual(await Promise.all(noted), [1, 0]);
 
@@ -168,8 +173,8 @@ export function describeProofs(world: () => World): void {
       const { store } = world();
       const { people, one, other, userId } = await hijacked();
       await people.join(other, userId, 'own');
-      await keyOf(one, userId, 1);
-      await keyOf(one, userId, 2, true);
+      await addKey(one, userId, 1);
+      await addKey(one, userId, 2, true);
       const hijacker = await people.signIn(userId, { passwordHash: 'hijacker' });
       const reset = await people.invite(other, userId, { resets: true, byOperator: false });
       const change = { authority: proof(userId) };
@@ -184,8 +189,8 @@ export function describeProofs(world: () => World): void {
       assert.deepEqual((await store.findPerson(email))?.passwords, [{ ...password, proven: true }]);
       const session = await people.signIn(userId, { passwordHash: 'reset' });
       assert.deepEqual((await people.standing(session)).entered, [one, other].toSorted());
-      assert.equal(await store.findKeyGrant(hashOf(1)), undefined);
-      assert.ok(await store.findKeyGrant(hashOf(2)), 'the operator made this one');
+      assert.equal(await store.findKeyGrant(fakeHash(1)), undefined);
+      assert.ok(await store.findKeyGrant(fakeHash(2)), 'the operator made this one');
       for (const [id, keysRevoked] of [
         [one, 1],
         [other, undefined],
@@ -269,8 +274,8 @@ export function describeProofs(world: () => World): void {
       assert.equal(await store.rotateApiKey(organization, key.id, rotation, noted()), 'unauthorized');
       const revealed = store.redeemKeyRequest(organization, requestId, next, noted());
       assert.equal(await revealed, 'unauthorized');
-      assert.ok(await store.findKeyGrant(hashOf(1)));
-      assert.equal(await store.findKeyGrant(hashOf(2)), undefined);
+      assert.ok(await store.findKeyGrant(fakeHash(1)));
+      assert.equal(await store.findKeyGrant(fakeHash(2)), undefined);
     });
 
     it('are revoked or rejected if the owner takes the account back from a thief at the same time', async () => {

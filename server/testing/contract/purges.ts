@@ -7,7 +7,7 @@ import type { PurgeCounts, PurgeStep } from '../../src/storage/port/store.ts';
 import { Accounting, bySession, newInvitation, proof } from './account-fixture.ts';
 import {
   by,
-  hashOf,
+  fakeHash,
   newApplication,
   newDocument,
   newFollowUp,
@@ -21,7 +21,7 @@ import {
 } from './fixture.ts';
 
 const ada = 'ada@example.org';
-const countersOf = (email: string) => mailCounters(email, (text) => `hash of ${text}`);
+const createCounters = (email: string) => mailCounters(email, (text) => `hash of ${text}`);
 
 export function describePurges(world: () => World): void {
   describe('a purge', () => {
@@ -64,7 +64,7 @@ export function describePurges(world: () => World): void {
       await store.createInvitation(organization, newInvitation(userId), note());
       const prompts = { period: 'day', personMax: 9, organizationMax: 9 } as const;
       await store.countPrompt(organization, userId, prompts, operator);
-      const counters = countersOf(email);
+      const counters = createCounters(email);
       for (const counter of [...Object.values(counters), deviceCounter(counters, 'device')])
         await store.countPrompt(organization, counter, { ...prompts, period: 'mail' }, operator);
       await people.bind(email, email);
@@ -153,7 +153,7 @@ export function describePurges(world: () => World): void {
     it('ends credentials and memberships before anything else', async () => {
       const { store } = world();
       const organization = await world().organization();
-      const hash = hashOf(7);
+      const hash = fakeHash(7);
       const key = { id: strangers.key(), name: '', userId: null, hash, hint: '', createdBy: null };
       await store.createApiKey(organization, key, note());
       const application = newApplication();
@@ -234,7 +234,7 @@ export function describePurges(world: () => World): void {
       await store.cancelReplies(organization, bens.id, operator);
       const userId = await fill(organization);
       const bensMails = { period: 'mail', personMax: 1, organizationMax: 99 } as const;
-      const { invitations } = countersOf('ben@example.org');
+      const { invitations } = createCounters('ben@example.org');
       assert.equal(await store.countPrompt(organization, invitations, bensMails, operator), 'counted');
       const rating = { value: 'down', comment: 'No.' } as const;
       assert.equal(await store.rateReply(organization, bens.id, bens.replyId, rating, by(userId)), 'done');
@@ -243,7 +243,7 @@ export function describePurges(world: () => World): void {
         return rows.filter(({ messageId }) => messageId === bens.replyId);
       };
       assert.equal((await unanswered()).length, 1);
-      const person = { userId, email: ada, mailCounters: countersOf(ada) };
+      const person = { userId, email: ada, mailCounters: createCounters(ada) };
       const own = await world().walk(organization, { userId, ownOnly: true });
       assert.equal(own.length, 1);
       for (const id of own)
@@ -279,7 +279,7 @@ export function describePurges(world: () => World): void {
       const { store } = world();
       const organization = await world().organization();
       const userId = await world().member(organization, ada);
-      const person = { userId, email: ada, mailCounters: countersOf(ada) };
+      const person = { userId, email: ada, mailCounters: createCounters(ada) };
       const { id } = await world().thread(organization, userId);
       const assertActive = async () => {
         const before = await store.countPurge(organization, person);
@@ -310,7 +310,7 @@ export function describePurges(world: () => World): void {
         if (owner === userId) await store.deleteThread(organization, id, noteBy(userId));
       }
       await store.removeMember(organization, ada, false, note());
-      const person = { userId, email: ada, mailCounters: countersOf(ada) };
+      const person = { userId, email: ada, mailCounters: createCounters(ada) };
       await purge(() => store.purgePerson(organization, person));
       // For Ben and for all users: one size with the remaining account and one without it.
       assert.equal((await left(organization)).listing_size, 4);
@@ -323,7 +323,7 @@ export function describePurges(world: () => World): void {
       const people = new Accounting(world());
       const organization = await world().organization();
       const userId = await people.add(organization, ada);
-      const person = { userId, email: ada, mailCounters: countersOf(ada) };
+      const person = { userId, email: ada, mailCounters: createCounters(ada) };
       const prompts = { period: 'day', personMax: 9, organizationMax: 9 } as const;
       const session = await people.enter(organization, userId);
       const count = () => store.countPrompt(organization, userId, prompts, session);
@@ -344,7 +344,7 @@ export function describePurges(world: () => World): void {
       const authority = proof(userId);
       const notes = Array.from({ length: 600 }, () => note('thread.deleted', 'thr_1', { authority }));
       await Promise.all(notes.map((each) => store.writeAudit(organization, each)));
-      const person = { userId, email: ada, mailCounters: countersOf(ada) };
+      const person = { userId, email: ada, mailCounters: createCounters(ada) };
       const first = await store.anonymizeAudit(organization, person, null);
       assert.ok(first.next !== null && first.changed >= 498);
       const second = await store.anonymizeAudit(organization, person, first.next);

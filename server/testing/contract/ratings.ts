@@ -20,7 +20,7 @@ const up = { value: 'up', comment: null } as const;
 const down = { value: 'down', comment: 'Not in 2026. 🧶' } as const;
 
 export function describeRatings(world: () => World): void {
-  async function organizationOf(count: number): Promise<[OrganizationId, ...UserId[]]> {
+  async function createOrganization(count: number): Promise<[OrganizationId, ...UserId[]]> {
     const organization = await world().organization();
     const members: UserId[] = [];
     for (let at = 0; at < count; at += 1) members.push(await world().member(organization));
@@ -46,7 +46,7 @@ export function describeRatings(world: () => World): void {
   describe('a rating', () => {
     it('is one per person and reply, can be changed and removed, and is shown to that person only', async () => {
       const { store } = world();
-      const [organization, ada, bob] = await organizationOf(2);
+      const [organization, ada, bob] = await createOrganization(2);
       const { id, replyId } = await ask(organization!, ada!);
       const rate = (userId: UserId, rating: typeof up | typeof down | null) =>
         store.rateReply(organization, id, replyId, rating, by(userId));
@@ -65,7 +65,7 @@ export function describeRatings(world: () => World): void {
 
     it('requires a finished reply in a thread that the person may read', async () => {
       const { store } = world();
-      const [organization, ada, bob] = await organizationOf(2);
+      const [organization, ada, bob] = await createOrganization(2);
       const thread = await world().thread(organization, ada!);
       const { id, replyId, messageId } = thread;
       const rate = (userId: UserId, message: string = replyId, place = organization) =>
@@ -88,7 +88,7 @@ export function describeRatings(world: () => World): void {
 
     it('is not stored for a person who has left the organization', async () => {
       const { store } = world();
-      const [organization, ada] = await organizationOf(1);
+      const [organization, ada] = await createOrganization(1);
       const people = new Accounting(world());
       const bob = await people.add(organization, 'bob@example.org');
       const { id, replyId } = await ask(organization, ada!);
@@ -102,7 +102,7 @@ export function describeRatings(world: () => World): void {
 
     it('changes nothing that a reader of the thread can see', async () => {
       const { store } = world();
-      const [organization, ada] = await organizationOf(1);
+      const [organization, ada] = await createOrganization(1);
       const { id, replyId } = await ask(organization, ada!);
       const before = await store.getThread(organization, id);
       await store.rateReply(organization, id, replyId, down, by(ada!));
@@ -125,11 +125,11 @@ export function describeRatings(world: () => World): void {
       } while (before !== null);
       return rows;
     }
-    const idsOf = async (organization: OrganizationId, userId: UserId) =>
+    const listIds = async (organization: OrganizationId, userId: UserId) =>
       (await list(organization, userId)).map(({ messageId }) => messageId);
 
     it('are those that found no answer, latest first, with the start of their prompt', async () => {
-      const [organization, ada, bob] = await organizationOf(2);
+      const [organization, ada, bob] = await createOrganization(2);
       const threads: NewThread[] = [];
       for (let at = 0; at < 5; at += 1) {
         const prompt = `${at} ${'é'.repeat(600)}`;
@@ -157,26 +157,26 @@ export function describeRatings(world: () => World): void {
 
     it('are only shown from threads that the user may read', async () => {
       const { store } = world();
-      const [organization, ada, bob] = await organizationOf(2);
+      const [organization, ada, bob] = await createOrganization(2);
       const hidden = await ask(organization, ada!, { unanswered: true, published: false });
       const { id, replyId } = hidden;
-      assert.deepEqual(await idsOf(organization, bob!), []);
-      assert.deepEqual(await idsOf(organization, ada!), [replyId]);
+      assert.deepEqual(await listIds(organization, bob!), []);
+      assert.deepEqual(await listIds(organization, ada!), [replyId]);
       await store.setThreadPublished(organization, id, true, note());
-      assert.deepEqual(await idsOf(organization, bob!), [replyId]);
-      assert.deepEqual(await idsOf(await world().organization(), ada!), []);
+      assert.deepEqual(await listIds(organization, bob!), [replyId]);
+      assert.deepEqual(await listIds(await world().organization(), ada!), []);
       await store.deleteThread(organization, id, noteBy(ada!));
-      assert.deepEqual(await idsOf(organization, ada!), []);
+      assert.deepEqual(await listIds(organization, ada!), []);
     });
 
     it('include those that were rated down, with the comments, until the last such rating is removed', async () => {
       const { store, clock } = world();
-      const [organization, ada, bob] = await organizationOf(2);
+      const [organization, ada, bob] = await createOrganization(2);
       const { id, replyId } = await ask(organization, ada!);
       const rate = (userId: UserId, rating: typeof up | typeof down | null) =>
         store.rateReply(organization, id, replyId, rating, by(userId));
       await rate(ada!, up);
-      assert.deepEqual(await idsOf(organization, bob!), []);
+      assert.deepEqual(await listIds(organization, bob!), []);
       await rate(ada!, down);
       clock.pass(5);
       await rate(bob!, down);
@@ -190,20 +190,20 @@ export function describeRatings(world: () => World): void {
         ],
       );
       await rate(ada!, null);
-      assert.deepEqual(await idsOf(organization, ada!), [replyId]);
+      assert.deepEqual(await listIds(organization, ada!), [replyId]);
       await rate(bob!, up);
-      assert.deepEqual(await idsOf(organization, ada!), []);
+      assert.deepEqual(await listIds(organization, ada!), []);
     });
 
     it('do not name people who have left the organization', async () => {
       const { store } = world();
-      const [organization, ada, bob, eve] = await organizationOf(3);
+      const [organization, ada, bob, eve] = await createOrganization(3);
       const { id, replyId } = await ask(organization, ada!);
       for (const userId of [bob!, eve!]) await store.rateReply(organization, id, replyId, down, by(userId));
-      const emailOf = async (userId: UserId) => (await store.findMemberById(organization, userId))!.email;
-      const eves = await emailOf(eve!);
+      const findEmail = async (userId: UserId) => (await store.findMemberById(organization, userId))!.email;
+      const eves = await findEmail(eve!);
       for (const userId of [ada!, bob!])
-        await store.removeMember(organization, await emailOf(userId), false, note());
+        await store.removeMember(organization, await findEmail(userId), false, note());
       const [listed] = await list(organization, eve!);
       assert.equal(listed?.askedBy, null);
       assert.deepEqual(new Set(listed?.complaints.map(({ email }) => email)), new Set([null, eves]));
@@ -211,39 +211,39 @@ export function describeRatings(world: () => World): void {
 
     it('stay listed if a rating is taken back from a reply that itself found no answer', async () => {
       const { store } = world();
-      const [organization, ada] = await organizationOf(1);
+      const [organization, ada] = await createOrganization(1);
       const { id, replyId } = await ask(organization, ada!, { unanswered: true });
       for (const rating of [down, up, null])
         await store.rateReply(organization, id, replyId, rating, by(ada!));
-      assert.deepEqual(await idsOf(organization, ada!), [replyId]);
+      assert.deepEqual(await listIds(organization, ada!), [replyId]);
     });
 
     it('are no longer listed once another version replaces them', async () => {
       const { store } = world();
-      const [organization, ada] = await organizationOf(1);
+      const [organization, ada] = await createOrganization(1);
       const { id, replyId, messageId } = await ask(organization, ada!, { unanswered: true });
       const add = (reply: ReturnType<typeof newRetry>) => store.addReply(organization, id, reply, by(ada!));
       const again = newRetry();
       assert.equal(granted(await add(again)).outcome, 'added');
-      assert.deepEqual(await idsOf(organization, ada!), []);
+      assert.deepEqual(await listIds(organization, ada!), []);
       await answer(true);
-      assert.deepEqual(await idsOf(organization, ada!), [again.replyId]);
+      assert.deepEqual(await listIds(organization, ada!), [again.replyId]);
       const followUp = newFollowUp();
       await add(followUp);
       await answer(true);
-      assert.deepEqual(await idsOf(organization, ada!), [followUp.replyId, again.replyId]);
+      assert.deepEqual(await listIds(organization, ada!), [followUp.replyId, again.replyId]);
       const last = followUp.prompt!.messageId;
       assert.notEqual(last, messageId);
       const prompt = { messageId: strangers.message(), content: 'Better', replaces: last };
       assert.equal(granted(await add(newFollowUp({ prompt }))).outcome, 'added');
-      assert.deepEqual(await idsOf(organization, ada!), [again.replyId]);
+      assert.deepEqual(await listIds(organization, ada!), [again.replyId]);
       assert.equal(await store.rateReply(organization, id, replyId, down, by(ada!)), 'done');
-      assert.deepEqual(await idsOf(organization, ada!), [replyId, again.replyId]);
+      assert.deepEqual(await listIds(organization, ada!), [replyId, again.replyId]);
     });
 
     it('are found past many that the user may not read', async () => {
       const { store, clock } = world();
-      const [organization, ada, bob] = await organizationOf(2);
+      const [organization, ada, bob] = await createOrganization(2);
       const { replyId } = await ask(organization, ada!, { unanswered: true });
       clock.pass(1);
       for (let at = 0; at < 501; at += 1) await world().thread(organization, ada!);
@@ -252,12 +252,12 @@ export function describeRatings(world: () => World): void {
       const first = await store.listUnanswered(organization, bob!, { limit: 2 });
       assert.deepEqual(first.rows, []);
       assert.ok(first.next);
-      assert.deepEqual(await idsOf(organization, bob!), [replyId]);
+      assert.deepEqual(await listIds(organization, bob!), [replyId]);
     });
 
     it('never miss a rating when several people rate concurrently on two nodes', async () => {
       const nodes = [world().store, await world().node()];
-      const [organization, ...people] = await organizationOf(6);
+      const [organization, ...people] = await createOrganization(6);
       const { id, replyId } = await ask(organization, people[0]!);
       for (let round = 0; round < 5; round += 1) {
         const kept = people[round]!;
@@ -266,7 +266,7 @@ export function describeRatings(world: () => World): void {
             nodes[at % 2]!.rateReply(organization, id, replyId, person === kept ? down : null, by(person)),
           ),
         );
-        assert.deepEqual(await idsOf(organization, kept), [replyId], `round ${round}`);
+        assert.deepEqual(await listIds(organization, kept), [replyId], `round ${round}`);
       }
     });
   });

@@ -258,12 +258,12 @@ export function describeReplies(world: () => World): void {
       const { store, clock } = world();
       const [kept, lost] = [await oneThread(), await oneThread()];
       const claims = await world().claim(leaseMs);
-      const claimOf = ({ replyId }: NewThread) => claims.find(({ messageId }) => messageId === replyId)!;
+      const findClaim = ({ replyId }: NewThread) => claims.find(({ messageId }) => messageId === replyId)!;
       clock.pass(leaseMs - 1);
-      assert.deepEqual(await store.renewReplies([claimOf(kept)], leaseMs), []);
+      assert.deepEqual(await store.renewReplies([findClaim(kept)], leaseMs), []);
       clock.pass(1);
       await world().sweep();
-      assert.deepEqual(await store.renewReplies(claims, leaseMs), [claimOf(lost)]);
+      assert.deepEqual(await store.renewReplies(claims, leaseMs), [findClaim(lost)]);
       assert.equal((await claimOne()).messageId, lost.replyId);
     });
 
@@ -359,13 +359,13 @@ export function describeReplies(world: () => World): void {
       const { store } = world();
       const [waiting, held, ended] = [await oneThread(), await oneThread(), await oneThread()];
       const claims = await world().claim(leaseMs);
-      const claimOf = ({ replyId }: NewThread) => claims.find(({ messageId }) => messageId === replyId)!;
-      await store.releaseReply(claimOf(waiting));
-      await store.settleReply(claimOf(ended), { status: 'completed', ...done });
-      const stranger = { ...claimOf(held), messageId: strangers.message() };
-      const asked = [claimOf(waiting), claimOf(held), claimOf(ended), stranger];
-      assert.deepEqual(await store.endedReplies(asked), [claimOf(ended), stranger]);
-      assert.deepEqual(await (await world().node()).endedReplies(asked), [claimOf(ended), stranger]);
+      const findClaim = ({ replyId }: NewThread) => claims.find(({ messageId }) => messageId === replyId)!;
+      await store.releaseReply(findClaim(waiting));
+      await store.settleReply(findClaim(ended), { status: 'completed', ...done });
+      const stranger = { ...findClaim(held), messageId: strangers.message() };
+      const asked = [findClaim(waiting), findClaim(held), findClaim(ended), stranger];
+      assert.deepEqual(await store.endedReplies(asked), [findClaim(ended), stranger]);
+      assert.deepEqual(await (await world().node()).endedReplies(asked), [findClaim(ended), stranger]);
       assert.deepEqual(await store.endedReplies([]), []);
     });
 

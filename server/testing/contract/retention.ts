@@ -7,8 +7,8 @@ import { blocksPerRemoval } from '../../src/storage/sql/requests.ts';
 import { Accounting, day, newInvitation, newSession, proof } from './account-fixture.ts';
 import {
   by,
+  fakeHash,
   granted,
-  hashOf,
   loggedRequest,
   newApplication,
   newFollowUp,
@@ -230,7 +230,7 @@ export function describeRetention(world: () => World): void {
     it('removes a revoked key with the time of its last use, and no key that is or was just live', async () => {
       const { store, clock } = world();
       const organizationId = await world().organization();
-      const secret = (byte: number) => ({ id: strangers.key(), hash: hashOf(byte), hint: '' });
+      const secret = (byte: number) => ({ id: strangers.key(), hash: fakeHash(byte), hint: '' });
       const [old, live, recent, ending] = [secret(1), secret(2), secret(3), secret(4)];
       for (const key of [old, live, recent, ending]) {
         const created = { ...key, name: '', userId: null, createdBy: null };

@@ -47,7 +47,7 @@ export function describeSigningKeys(world: () => World): void {
     it('rotates if there is no key yet', async () => {
       const { store } = world();
       await store.rotateSigningKey(newSigningKey('first'), false, note());
-      assert.deepEqual(idsOf(await store.listSigningKeys(verifyMs)), ['first']);
+      assert.deepEqual(listIds(await store.listSigningKeys(verifyMs)), ['first']);
     });
 
     it('leaves one active key after concurrent rotations on two nodes', async () => {
@@ -58,7 +58,7 @@ export function describeSigningKeys(world: () => World): void {
         names.map((id, index) => nodes[index % 2]!.rotateSigningKey(newSigningKey(id), false, note())),
       );
       const keys = await store.listSigningKeys(verifyMs);
-      assert.deepEqual(idsOf(keys).sort(), names);
+      assert.deepEqual(listIds(keys).sort(), names);
       assert.equal(keys.filter(({ retiredAt }) => retiredAt === null).length, 1);
     });
 
@@ -68,16 +68,16 @@ export function describeSigningKeys(world: () => World): void {
         await store.rotateSigningKey(newSigningKey(id), false, note());
         clock.pass(1000);
       }
-      assert.deepEqual(idsOf(await store.listSigningKeys(verifyMs)), ['c', 'a', 'b']);
+      assert.deepEqual(listIds(await store.listSigningKeys(verifyMs)), ['c', 'a', 'b']);
       // `b` retired two seconds ago and `a` one.
       clock.pass(verifyMs - 2001);
-      assert.deepEqual(idsOf(await store.listSigningKeys(verifyMs)), ['c', 'a', 'b']);
+      assert.deepEqual(listIds(await store.listSigningKeys(verifyMs)), ['c', 'a', 'b']);
       clock.pass(1);
-      assert.deepEqual(idsOf(await store.listSigningKeys(verifyMs)), ['c', 'a']);
+      assert.deepEqual(listIds(await store.listSigningKeys(verifyMs)), ['c', 'a']);
       clock.pass(1000);
-      assert.deepEqual(idsOf(await store.listSigningKeys(verifyMs)), ['c']);
+      assert.deepEqual(listIds(await store.listSigningKeys(verifyMs)), ['c']);
       clock.pass(100 * verifyMs);
-      assert.deepEqual(idsOf(await store.listSigningKeys(verifyMs)), ['c']);
+      assert.deepEqual(listIds(await store.listSigningKeys(verifyMs)), ['c']);
     });
 
     it('removes retired keys and raises the epoch of every application together, on every node', async () => {
@@ -99,7 +99,7 @@ export function describeSigningKeys(world: () => World): void {
       await store.rotateSigningKey(newSigningKey('fourth'), true, note());
       const after = await epochs(other);
       assert.ok(after.every((epoch, index) => epoch > before[index]!));
-      assert.deepEqual(idsOf(await other.listSigningKeys(verifyMs)), ['fourth']);
+      assert.deepEqual(listIds(await other.listSigningKeys(verifyMs)), ['fourth']);
     });
 
     it('is rotated with a note in each organization that has applications, once', async () => {
@@ -135,6 +135,6 @@ export function describeSigningKeys(world: () => World): void {
   });
 }
 
-function idsOf(keys: readonly SigningKey[]): string[] {
+function listIds(keys: readonly SigningKey[]): string[] {
   return keys.map(({ id }) => id);
 }

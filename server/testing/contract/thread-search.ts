@@ -12,7 +12,7 @@ import type {
 import { by, newFollowUp, note, noteBy, operator, type World } from './fixture.ts';
 import { done, leaseMs } from './reply-fixture.ts';
 
-async function entryOf(store: Store, due: UnindexedThread): Promise<IndexedThread | undefined> {
+async function createEntry(store: Store, due: UnindexedThread): Promise<IndexedThread | undefined> {
   const head = await store.getThreadHead(due.organizationId, due.threadId);
   if (head === undefined || head.thread.deletedAt !== null) return undefined;
   const all = { skip: 0, limit: 100, bytesMax: 1_000_000 };
@@ -31,7 +31,7 @@ async function entryOf(store: Store, due: UnindexedThread): Promise<IndexedThrea
 export async function indexAll(store: Store): Promise<number> {
   const due = await store.takeUnindexed(1000);
   const threads = await Promise.all(
-    due.map(async (each) => ({ due: each, entry: await entryOf(store, each) })),
+    due.map(async (each) => ({ due: each, entry: await createEntry(store, each) })),
   );
   if (threads.length > 0) await store.indexThreads(threads);
   return threads.length;
@@ -216,15 +216,15 @@ export function describeThreadSearch(world: () => World): void {
       const { organizationId, userId } = await home();
       const { id } = await add(organizationId, userId, 'Refund');
       const [due] = await store.takeUnindexed(10);
-      const entry = await entryOf(store, due!);
+      const entry = await createEntry(store, due!);
       await store.renameThread(organizationId, id, 'Money', by(userId));
       const [newer] = await store.takeUnindexed(10);
-      await store.indexThreads([{ due: newer!, entry: await entryOf(store, newer!) }]);
+      await store.indexThreads([{ due: newer!, entry: await createEntry(store, newer!) }]);
       await store.indexThreads([{ due: due!, entry }]);
       assert.deepEqual(await search(organizationId, userId, 'money'), [id]);
       assert.deepEqual(await search(organizationId, userId, 'refund'), []);
       await store.renameThread(organizationId, id, 'Cash', by(userId));
-      await store.indexThreads([{ due: newer!, entry: await entryOf(store, newer!) }]);
+      await store.indexThreads([{ due: newer!, entry: await createEntry(store, newer!) }]);
       assert.equal(await indexAll(store), 1, 'an older stamp does not take back the mark');
     });
 
@@ -238,7 +238,7 @@ export function describeThreadSearch(world: () => World): void {
       const takeAndChange = async () => {
         const due = await store.takeUnindexed(2);
         await store.indexThreads(
-          await Promise.all(due.map(async (each) => ({ due: each, entry: await entryOf(store, each) }))),
+          await Promise.all(due.map(async (each) => ({ due: each, entry: await createEntry(store, each) }))),
         );
         for (const { organizationId, threadId } of due)
           if (organizationId === busy.organizationId)
@@ -257,7 +257,7 @@ export function describeThreadSearch(world: () => World): void {
       await indexAll(store);
       const kept = await add(organizationId, userId, 'Refund');
       const due = await store.takeUnindexed(10);
-      const entry = await entryOf(store, due[0]!);
+      const entry = await createEntry(store, due[0]!);
       for (const each of [id, kept.id]) await store.deleteThread(organizationId, each, noteBy(userId));
       world().clock.pass(1000);
       assert.equal((await world().removeAll('deleted_threads', 0)).removed, 2);
@@ -274,7 +274,7 @@ export function describeThreadSearch(world: () => World): void {
       const { id } = await add(organizationId, userId, 'Refund');
       await store.setThreadPublished(organizationId, id, true, note());
       const [due] = await store.takeUnindexed(10);
-      const entry = await entryOf(store, due!);
+      const entry = await createEntry(store, due!);
       const long = Array.from({ length: 20_000 }, (_, place) => `${'𝒷'.repeat(30)}${place}`);
       await store.indexThreads([{ due: due!, entry: { ...entry!, terms: [...entry!.terms, ...long] } }]);
       assert.deepEqual(await search(organizationId, userId, `refund ${long[0]}`), [id]);

@@ -34,7 +34,7 @@ export function describeThreadVersions(world: () => World): void {
       return claim;
     }
     /** Works for deleted threads, too. */
-    async function versionOf(organization: OrganizationId, id: ThreadId): Promise<number> {
+    async function readVersion(organization: OrganizationId, id: ThreadId): Promise<number> {
       const found = await world().store.getThread(organization, id);
       assert.ok(found);
       return found.version;
@@ -70,10 +70,10 @@ export function describeThreadVersions(world: () => World): void {
         'an expired lease': async () => {
           await reclaim();
           await store.recordReplyProgress(claim, progress);
-          const before = await versionOf(organization, id);
+          const before = await readVersion(organization, id);
           clock.pass(2 * leaseMs);
           await world().sweep();
-          assert.ok((await versionOf(organization, id)) > before);
+          assert.ok((await readVersion(organization, id)) > before);
         },
         end: async () => {
           await reclaim();
@@ -86,25 +86,25 @@ export function describeThreadVersions(world: () => World): void {
         stop: () => store.cancelReplies(organization, id, operator),
         'a deadline that passed': async () => {
           await ask();
-          const before = await versionOf(organization, id);
+          const before = await readVersion(organization, id);
           clock.pass(deadlineMs + leaseMs);
           assert.equal((await world().sweep()).length, 1);
-          assert.ok((await versionOf(organization, id)) > before);
+          assert.ok((await readVersion(organization, id)) > before);
         },
         'a worker that reports a crash': async () => {
           await ask();
           await store.recordReplyProgress(claim, progress);
-          const before = await versionOf(organization, id);
+          const before = await readVersion(organization, id);
           assert.ok(await store.releaseReply(claim, 'crash'));
-          assert.ok((await versionOf(organization, id)) > before);
+          assert.ok((await readVersion(organization, id)) > before);
         },
         deletion: () => store.deleteThread(organization, id, noteBy(userId)),
         restoration: () => store.restoreThread(organization, id, 1000, noteBy(userId)),
       };
-      let version = await versionOf(organization, id);
+      let version = await readVersion(organization, id);
       for (const [name, change] of Object.entries(changes)) {
         await change();
-        const next = await versionOf(organization, id);
+        const next = await readVersion(organization, id);
         assert.ok(next > version, `${name}: ${version} → ${next}`);
         version = next;
         const seen = await other.getThread(organization, id);
@@ -119,7 +119,7 @@ export function describeThreadVersions(world: () => World): void {
       const { store, clock } = world();
       const { organization, userId, id } = await oneThread();
       const other = await world().thread(organization, userId);
-      const version = await versionOf(organization, id);
+      const version = await readVersion(organization, id);
       const unchanged = async (name: string) =>
         assert.equal(await store.threadVersion(organization, id, { userId }), version, name);
 
@@ -154,11 +154,11 @@ export function describeThreadVersions(world: () => World): void {
     it('is not below the time of the change, so that a lost version is never used again', async () => {
       const { store, clock } = world();
       const { organization, id } = await oneThread();
-      assert.ok((await versionOf(organization, id)) >= clock.ms);
+      assert.ok((await readVersion(organization, id)) >= clock.ms);
       const claim = await claimOne();
       clock.pass(500);
       await store.recordReplyProgress(claim, progress);
-      assert.ok((await versionOf(organization, id)) >= clock.ms);
+      assert.ok((await readVersion(organization, id)) >= clock.ms);
     });
 
     it('is returned to readers of the thread only', async () => {

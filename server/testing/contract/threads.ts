@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   by,
+  fakeHash,
   granted,
-  hashOf,
   newFollowUp,
   newRetry,
   newThread,
@@ -152,7 +152,7 @@ export function describeThreads(world: () => World): void {
       const { store, clock } = world();
       const organization = await world().organization();
       const userId = await world().member(organization);
-      const idempotency = { key: 'k', bodyHash: hashOf(1), keepMs: 1000 };
+      const idempotency = { key: 'k', bodyHash: fakeHash(1), keepMs: 1000 };
       const first = newThread(userId, { idempotency });
       const created = granted(await store.createThread(organization, first, by(userId)));
       assert.equal(created.outcome, 'created');
@@ -167,7 +167,7 @@ export function describeThreads(world: () => World): void {
           createdAt: clock.ms - 999,
         },
       );
-      const otherBody = newThread(userId, { idempotency: { ...idempotency, bodyHash: hashOf(2) } });
+      const otherBody = newThread(userId, { idempotency: { ...idempotency, bodyHash: fakeHash(2) } });
       assert.deepEqual(await store.createThread(organization, otherBody, by(otherBody.userId)), {
         outcome: 'key-reused',
       });
@@ -178,7 +178,7 @@ export function describeThreads(world: () => World): void {
       const organization = await world().organization();
       const userId = await world().member(organization);
       const nodes = [world().store, await world().node()];
-      const idempotency = { key: 'k', bodyHash: hashOf(1), keepMs: 1000 };
+      const idempotency = { key: 'k', bodyHash: fakeHash(1), keepMs: 1000 };
       const results = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
           nodes[index % 2]!.createThread(organization, newThread(userId, { idempotency }), by(userId)),
@@ -192,7 +192,7 @@ export function describeThreads(world: () => World): void {
       const { store, clock } = world();
       const organization = await world().organization();
       const [ada, bob] = [await world().member(organization), await world().member(organization)];
-      const idempotency = { key: 'k', bodyHash: hashOf(1), keepMs: 1000 };
+      const idempotency = { key: 'k', bodyHash: fakeHash(1), keepMs: 1000 };
       const outcome = async (userId: typeof ada) =>
         granted(await store.createThread(organization, newThread(userId, { idempotency }), by(userId)))
           .outcome;

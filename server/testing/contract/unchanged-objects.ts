@@ -49,7 +49,7 @@ export function describeUnchangedObjects(world: () => World): void {
         { userId, ownOnly: true },
         { userId, accountId: 'a' },
       ];
-      const pagesOf = (node: Store) =>
+      const readPages = (node: Store) =>
         Promise.all(
           listings.map(async (listing) => {
             const first = await node.beginWalk(organization, listing, 2);
@@ -71,13 +71,13 @@ export function describeUnchangedObjects(world: () => World): void {
         hide: () => other.setThreadPublished(organization, id, false, note()),
       };
       for (const [name, change] of Object.entries(changes)) {
-        const before = await pagesOf(store);
-        const again = await pagesOf(store);
+        const before = await readPages(store);
+        const again = await readPages(store);
         for (const [at, pages] of again.entries()) {
           for (const [page, kept] of pages.entries()) assert.equal(kept, before[at]![page], `before ${name}`);
         }
         await change();
-        assert.deepEqual(await pagesOf(store), await pagesOf(await world().node()), `after ${name}`);
+        assert.deepEqual(await readPages(store), await readPages(await world().node()), `after ${name}`);
       }
     });
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { KeyId, OrganizationId, UserId } from '../../src/domain/id.ts';
 import { dayMs } from '../../src/domain/time.ts';
 import type { TrafficReport } from '../../src/storage/port/store.ts';
-import { hashOf, newApplication, note, operator, strangers, trafficReport, type World } from './fixture.ts';
+import { fakeHash, newApplication, note, operator, strangers, trafficReport, type World } from './fixture.ts';
 
 const day = 20_000;
 const hour = 24 * day;
@@ -58,20 +58,20 @@ export function describeUsages(world: () => World): void {
       const { store } = world();
       const [organization, foreign] = [await world().organization(), await world().organization()];
       const [ada, ben] = [await world().member(organization), await world().member(organization)];
-      const keyOf = async (userId: UserId | null, number: number) => {
+      const addKey = async (userId: UserId | null, number: number) => {
         const key = {
           id: strangers.key(),
           name: '',
           userId,
-          hash: hashOf(number),
+          hash: fakeHash(number),
           hint: '',
           createdBy: null,
         };
         assert.equal(await store.createApiKey(organization, key, note()), 'created');
         return key.id;
       };
-      const [first, second] = [await keyOf(ada, 1), await keyOf(ada, 2)].toSorted();
-      const [others, shared] = [await keyOf(ben, 3), await keyOf(null, 4)];
+      const [first, second] = [await addKey(ada, 1), await addKey(ada, 2)].toSorted();
+      const [others, shared] = [await addKey(ben, 3), await addKey(null, 4)];
       const own = [first!, second!].map((credentialId) => report(organization, { credentialId }));
       const later = [others, shared, newApplication().id, 'key_removed'].map((credentialId) =>
         report(organization, { credentialId, hour: hour + 24 }),
@@ -218,7 +218,7 @@ export function describeUsages(world: () => World): void {
         id: strangers.key(),
         name: '',
         userId: null,
-        hash: hashOf(1),
+        hash: fakeHash(1),
         hint: '',
         createdBy: userId,
       };
@@ -243,7 +243,14 @@ export function describeUsages(world: () => World): void {
     it('of one organization is not visible in another, even with the same credential', async () => {
       const { store } = world();
       const [home, foreign] = [await world().organization(), await world().organization()];
-      const key = { id: strangers.key(), name: '', userId: null, hash: hashOf(1), hint: '', createdBy: null };
+      const key = {
+        id: strangers.key(),
+        name: '',
+        userId: null,
+        hash: fakeHash(1),
+        hint: '',
+        createdBy: null,
+      };
       await store.createApiKey(home, key, note());
       await store.addTraffic([report(foreign, { credentialId: key.id, requests: 7 })]);
       assert.deepEqual(await store.listUsage(home, day, day, 100), []);

@@ -3,7 +3,17 @@ import { describe, it } from 'node:test';
 import type { ThreadId, UserId } from '../../src/domain/id.ts';
 import { limits } from '../../src/domain/limits.ts';
 import type { Listing } from '../../src/storage/port/store.ts';
-import { by, granted, idsOf, newFollowUp, newRetry, note, noteBy, operator, type World } from './fixture.ts';
+import {
+  by,
+  granted,
+  listIds,
+  newFollowUp,
+  newRetry,
+  note,
+  noteBy,
+  operator,
+  type World,
+} from './fixture.ts';
 
 export function describeWalks(world: () => World): void {
   describe('walks', () => {
@@ -158,7 +168,7 @@ export function describeWalks(world: () => World): void {
       for (let index = 0; index < 9; index += 1)
         made.unshift((await world().thread(organization, userId)).id);
       const first = await store.beginWalk(organization, { userId }, 3);
-      assert.deepEqual(idsOf(first.rows), made.slice(0, 3));
+      assert.deepEqual(listIds(first.rows), made.slice(0, 3));
 
       await world().thread(organization, userId);
       await store.renameThread(organization, made[1]!, 'Shown before', by(userId));
@@ -183,7 +193,7 @@ export function describeWalks(world: () => World): void {
       const everyone: Listing = { userId: null };
       const { rows, size, start } = await store.beginWalk(organization, everyone, 1);
       assert.equal(size, 3);
-      const shown = idsOf(rows);
+      const shown = listIds(rows);
       assert.deepEqual(shown, [made[2]]);
 
       let after = rows[0]!.position;
@@ -192,7 +202,7 @@ export function describeWalks(world: () => World): void {
         await publish((await world().thread(organization, userId)).id);
         const page = await store.continueWalk(organization, everyone, 1, { start, after });
         assert.ok(page !== 'expired');
-        shown.push(...idsOf(page.rows));
+        shown.push(...listIds(page.rows));
         assert.equal(page.more, shown.length < 6);
         after = page.rows.at(-1)!.position;
       }
@@ -264,7 +274,7 @@ export function describeWalks(world: () => World): void {
           assert.ok(atStart.length > limit, JSON.stringify(listing));
           const deleted = new Set<ThreadId>();
           const { rows, more, start } = await store.beginWalk(organization, listing, limit);
-          const shown = idsOf(rows);
+          const shown = listIds(rows);
           let page = { rows, more };
           while (page.more) {
             for (let times = chance(4); times > 0; times -= 1) await disturb(deleted);
@@ -274,7 +284,7 @@ export function describeWalks(world: () => World): void {
             const next = await store.continueWalk(organization, listing, limit, { start, after });
             assert.ok(next !== 'expired');
             page = next;
-            shown.push(...idsOf(page.rows));
+            shown.push(...listIds(page.rows));
             assert.deepEqual(shown, expected.slice(0, shown.length), JSON.stringify(listing));
             if (!page.more) assert.deepEqual(shown, expected);
           }
@@ -309,7 +319,7 @@ export function describeWalks(world: () => World): void {
         await store.renameThread(organization, made[0]!, 'Moved', by(userId));
       const last = await proceed();
       assert.ok(last !== 'expired');
-      assert.deepEqual(idsOf(last.rows), made.slice(1));
+      assert.deepEqual(listIds(last.rows), made.slice(1));
       clock.pass(10);
       assert.equal(await proceed(), 'expired');
       const noTime = start.split('.').slice(0, 2).join('.');
@@ -335,7 +345,7 @@ export function describeWalks(world: () => World): void {
         const first = await store.beginWalk(organization, listing, 1);
         for (const id of made.slice(1)) await store.renameThread(organization, id, 'Moved', by(ada));
         await store.setThreadPublished(organization, made[2]!, false, note());
-        const order = idsOf(first.rows);
+        const order = listIds(first.rows);
         const rest = await world().restOfWalk(organization, listing, 1, first);
         assert.equal(order.length, 1);
         assert.ok(!rest.includes(made[2]!));

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { PersonAuthority } from '../../src/domain/authority.ts';
 import type { KeyId, OrganizationId, ThreadId, UserId } from '../../src/domain/id.ts';
 import type { Store } from '../../src/storage/port/store.ts';
-import { by, hashOf, newThread, note, strangers, type World } from './fixture.ts';
+import { by, fakeHash, newThread, note, strangers, type World } from './fixture.ts';
 
 const email = 'ada@example.org';
 
@@ -21,9 +21,9 @@ export function describeWriteGrants(world: () => World): void {
     async function makeAcme(): Promise<Acme & { readonly keyHash: string }> {
       const organization = await world().organization();
       const userId = await world().member(organization, email);
-      const { id: keyId } = await makeKey(organization, userId, hashOf(1));
+      const { id: keyId } = await makeKey(organization, userId, fakeHash(1));
       const { id: thread } = await world().thread(organization, userId);
-      const keyHash = hashOf(1);
+      const keyHash = fakeHash(1);
       return { organization, userId, keyId, keyHash, authority: { kind: 'key', userId, keyHash }, thread };
     }
 
@@ -40,9 +40,9 @@ export function describeWriteGrants(world: () => World): void {
     }
 
     const deletedBy = (authority: PersonAuthority) => note('thread.deleted', '', { authority });
-    const outcomeOf = (result: string | { readonly outcome: string }) =>
+    const getOutcome = (result: string | { readonly outcome: string }) =>
       typeof result === 'string' ? result : result.outcome;
-    const idempotency = { key: 'k', bodyHash: hashOf(9), keepMs: 1000 };
+    const idempotency = { key: 'k', bodyHash: fakeHash(9), keepMs: 1000 };
 
     /** The outcomes of every write. */
     async function writeAll(
@@ -56,7 +56,7 @@ export function describeWriteGrants(world: () => World): void {
         () => store.deleteThread(organization, thread, deletedBy(authority)),
       ];
       const outcomes: string[] = [];
-      for (const write of writes) outcomes.push(outcomeOf(await write()));
+      for (const write of writes) outcomes.push(getOutcome(await write()));
       return outcomes;
     }
 
@@ -109,13 +109,13 @@ export function describeWriteGrants(world: () => World): void {
     it('change nothing with a key that is not the user’s own in this organization', async () => {
       const acme = await makeAcme();
       const colleague = await world().member(acme.organization);
-      await makeKey(acme.organization, colleague, hashOf(2));
-      await makeKey(acme.organization, null, hashOf(3));
+      await makeKey(acme.organization, colleague, fakeHash(2));
+      await makeKey(acme.organization, null, fakeHash(3));
       const other = await world().organization();
       await world().member(other, email);
-      await makeKey(other, acme.userId, hashOf(4));
+      await makeKey(other, acme.userId, fakeHash(4));
       for (const byte of [2, 3, 4, 5]) {
-        const authority = { kind: 'key', userId: acme.userId, keyHash: hashOf(byte) } as const;
+        const authority = { kind: 'key', userId: acme.userId, keyHash: fakeHash(byte) } as const;
         await assertRefused({ ...acme, authority }, `key ${byte}`);
       }
     });
@@ -125,7 +125,7 @@ export function describeWriteGrants(world: () => World): void {
       const acme = await makeAcme();
       const { organization, userId, authority } = acme;
       const again = async (as: PersonAuthority) =>
-        outcomeOf(await store.createThread(organization, newThread(userId, { idempotency }), as));
+        getOutcome(await store.createThread(organization, newThread(userId, { idempotency }), as));
       await store.revokeApiKey(organization, acme.keyId, note());
       assert.equal(await again(authority), 'unauthorized');
       assert.equal(await again(by(userId)), 'created', 'the refusal has not used the key up');

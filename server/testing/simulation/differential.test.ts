@@ -8,7 +8,7 @@ import type { OrganizationId, ThreadId, UserId } from '../../src/domain/id.ts';
 import type { ClaimedReply, ListedThread, Listing, ReplyName, Store } from '../../src/storage/port/store.ts';
 import { openPostgresStore } from '../../src/storage/postgres/open.ts';
 import { openSqliteStore } from '../../src/storage/sqlite/open.ts';
-import { by, hashOf, newFollowUp, newRetry, newThread, note, TestClock } from '../contract/fixture.ts';
+import { by, fakeHash, newFollowUp, newRetry, newThread, note, TestClock } from '../contract/fixture.ts';
 import { openTestDatabase, poolSettings } from '../contract/postgres-database.ts';
 import { openMemoryStore, openTransactions, Tables } from './memory-store/open.ts';
 import { Random } from './random.ts';
@@ -33,7 +33,7 @@ function founding(): Call[] {
     const userId = users[place]!;
     const key = {
       id: `key_${place}` as never,
-      hash: hashOf(place),
+      hash: fakeHash(place),
       hint: '',
       name: '',
       userId,
@@ -55,7 +55,7 @@ function founding(): Call[] {
 /** A random call with fixed arguments: ids are created once for all stores. */
 function nextCall(random: Random, threads: [OrganizationId, ThreadId][]): Call {
   const place = random.integer(2);
-  const [organization, userId, keyHash] = [organizations[place]!, users[place]!, hashOf(place)];
+  const [organization, userId, keyHash] = [organizations[place]!, users[place]!, fakeHash(place)];
   const [home, threadId] =
     threads.length === 0 ? [organization, 'thr_none' as ThreadId] : random.pick(threads);
   const authority: PersonAuthority = random.chance(0.5) ? { kind: 'key', userId, keyHash } : by(userId);
@@ -64,11 +64,11 @@ function nextCall(random: Random, threads: [OrganizationId, ThreadId][]): Call {
   const noted = note(undefined, undefined, { authority });
   const claimAt = random.fraction();
   const queue = random.pick(['usual', 'suspects'] as const);
-  const claimOf = ({ claims }: Side) => claims[Math.floor(claimAt * claims.length)];
+  const pickClaim = ({ claims }: Side) => claims[Math.floor(claimAt * claims.length)];
   const withClaim =
     (use: (store: Store, claim: ClaimedReply) => Promise<unknown>): Call =>
     async (side) => {
-      const claim = claimOf(side);
+      const claim = pickClaim(side);
       return claim && use(side.store, claim);
     };
   const created = newThread(userId);

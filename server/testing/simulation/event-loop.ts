@@ -84,7 +84,7 @@ export class EventLoop {
     }
   }
 
-  timersOf(process: SimulatedProcess, random: Random): Timers {
+  createTimers(process: SimulatedProcess, random: Random): Timers {
     const after = (ms: number, callback: () => void) => this.after(ms, 'timer', callback, process);
     return {
       steadyMs: () => this.nowMs,

@@ -1,6 +1,6 @@
 import { checkRead, inConsole, readThread } from './callers.ts';
 import type { NodeUseCases, SimulatedNode } from './node.ts';
-import { nameOf } from './oracle.ts';
+import { nameReply } from './oracle.ts';
 import type { Random } from './random.ts';
 import { pickThread, type Sent, send, sendWithKey } from './request.ts';
 import type { Held, ReplyTruth } from './truth.ts';
@@ -106,7 +106,7 @@ export function replyEnded(world: World, reply: ReplyTruth): void {
         world.oracle.expect(
           false,
           'ends',
-          () => `${held.text} did not learn that ${nameOf(reply)} has ended`,
+          () => `${held.text} did not learn that ${nameReply(reply)} has ended`,
         ),
     );
   }

@@ -86,8 +86,8 @@ const settings: BatcherSettings<Call> = {
   // One batch at a time, so that calls often share one.
   batchesMax: 1,
   callsMax: 8,
-  laneOf: ({ method, args }) => `${method} ${lanes[method]!(args)}`,
-  keyOf: ({ method, args }) => keys[method]?.(args),
+  getLane: ({ method, args }) => `${method} ${lanes[method]!(args)}`,
+  getKey: ({ method, args }) => keys[method]?.(args),
   isCallSpecific: (error) => error instanceof CallRejected,
   defer: queueMicrotask,
 };

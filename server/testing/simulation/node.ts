@@ -59,7 +59,7 @@ export class SimulatedNode {
   readonly now: () => number;
   readonly replySignals: ReplySignals;
   readonly useCases: ReturnType<typeof composeUseCases>;
-  readonly #machine: ReturnType<typeof machineOf>;
+  readonly #machine: ReturnType<typeof createMachine>;
   readonly #parts: NodeParts;
   /** Ends the requests that are held here, as http/wire/long-responses.ts does before a stop. */
   readonly held = new Set<AbortController>();
@@ -72,7 +72,7 @@ export class SimulatedNode {
     this.store = parts.store;
     this.timers = parts.timers;
     this.now = parts.wall;
-    this.#machine = machineOf(parts);
+    this.#machine = createMachine(parts);
     this.replySignals = this.#machine.replySignals;
     this.useCases = composeUseCases(this.#machine);
   }
@@ -105,7 +105,7 @@ export class SimulatedNode {
 export type NodeUseCases = SimulatedNode['useCases'];
 
 /** The simulated machine, and what the parts of a node share. */
-function machineOf({ store, timers, random, wall }: NodeParts) {
+function createMachine({ store, timers, random, wall }: NodeParts) {
   return {
     store,
     timers,
@@ -121,7 +121,7 @@ function machineOf({ store, timers, random, wall }: NodeParts) {
 }
 
 /** The modules that the simulation calls, each with what it needs, as compose-use-cases.ts does it. */
-function composeUseCases(machine: ReturnType<typeof machineOf>) {
+function composeUseCases(machine: ReturnType<typeof createMachine>) {
   const { store, timers, now, randomBytes, ids, limits, replySignals, threadSignals, telemetry } = machine;
   const sha256 = (text: string) => hash('sha256', text);
   const secrets = { randomBytes, crc32, sha256 };

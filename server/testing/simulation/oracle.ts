@@ -19,7 +19,7 @@ import { AuthorityTruth } from './authority-truth.ts';
 import type { EventLoop, SimulatedProcess } from './event-loop.ts';
 import { Fairness, unnoticedJumpMs } from './fairness.ts';
 import type { Invariant, Violation } from './invariants.ts';
-import { authorityOf, type Transactions } from './memory-store/open.ts';
+import { getAuthority, type Transactions } from './memory-store/open.ts';
 import type { Answers } from './model.ts';
 import { leaseMs, replyDeadlineMs } from './node.ts';
 import { QuotaTruth } from './quota-truth.ts';
@@ -100,7 +100,7 @@ export class Oracle {
   }
 
   #checkAuthority(method: string, args: readonly unknown[], result: unknown): void {
-    const authority = authorityOf(args);
+    const authority = getAuthority(args);
     if (authority === undefined) return;
     const holds = this.#authorities.holds(args[0] as OrganizationId, authority);
     const isDone = result !== 'unauthorized';
@@ -143,7 +143,7 @@ export class Oracle {
     reply.ended = { status, content, at: this.moment };
     this.#leave(reply);
     this.running.delete(reply);
-    this.#loop.note(`  ${nameOf(reply)} ended: ${status}`);
+    this.#loop.note(`  ${nameReply(reply)} ended: ${status}`);
     this.onEnd(reply);
   }
 
@@ -168,7 +168,7 @@ export class Oracle {
         : status === 'failed'
           ? content === failedReplyContent
           : this.#answers.isPart(reply.prompt, content);
-    this.expect(whole, 'whole', () => `${nameOf(reply)} is ${status} with the text “${content}”`);
+    this.expect(whole, 'whole', () => `${nameReply(reply)} is ${status} with the text “${content}”`);
   }
 
   /** The lease has ended: its node died, was paused or was cut off. */
@@ -188,9 +188,13 @@ export class Oracle {
     const reply = this.replies.get(messageId);
     if (reply === undefined) return;
     const isBlamed = attempts !== reply.retries;
-    this.expect(!isBlamed, 'blame', () => `${nameOf(reply)} has ${attempts} attempts, not ${reply.retries}`);
+    this.expect(
+      !isBlamed,
+      'blame',
+      () => `${nameReply(reply)} has ${attempts} attempts, not ${reply.retries}`,
+    );
     const isApart = queue === (isSuspect(reply) ? 'suspects' : 'usual');
-    this.expect(isApart, 'blame', () => `${nameOf(reply)} was in the queue ${queue}`);
+    this.expect(isApart, 'blame', () => `${nameReply(reply)} was in the queue ${queue}`);
   }
 
   #claim({ messageId, token }: ReplyClaim, node: SimulatedProcess): void {
@@ -203,7 +207,7 @@ export class Oracle {
     this.expect(
       isOver,
       'fenced',
-      () => `${nameOf(reply)} was claimed while ${before?.node.name} holds its lease`,
+      () => `${nameReply(reply)} was claimed while ${before?.node.name} holds its lease`,
     );
     if (before !== undefined) reply.lostClaims.push(before);
     reply.claim = { token, node, leaseEndsMs: nowMs + leaseMs, excused: node.state !== 'running' };
@@ -233,7 +237,7 @@ export class Oracle {
     const { ended } = reply;
     if (ended !== undefined) ended.content ??= content;
     const isSame = ended ? status === ended.status && content === ended.content : isRunning(status);
-    this.expect(isSame, 'acknowledged', () => `${nameOf(reply)} reads ${status} “${content}”`);
+    this.expect(isSame, 'acknowledged', () => `${nameReply(reply)} reads ${status} “${content}”`);
     this.#checkText(reply, isRunning(status) ? 'running' : status, content);
   }
 
@@ -422,7 +426,7 @@ export class Oracle {
     if (reply === undefined) return;
     const isDue =
       failure === failureReasons.overdue && this.#loop.nowMs >= reply.deadlineMs - unnoticedJumpMs;
-    this.expect(isDue, 'ends', () => `${nameOf(reply)} failed before its deadline`);
+    this.expect(isDue, 'ends', () => `${nameReply(reply)} failed before its deadline`);
     this.#end(id, 'failed', failedReplyContent);
   }
 }
@@ -435,6 +439,6 @@ function inheritedCrashes(latest: ReplyTruth | undefined): number {
   return latest === undefined || latest.ended?.status === 'completed' ? 0 : latest.crashes;
 }
 
-export function nameOf({ id, prompt }: ReplyTruth): string {
+export function nameReply({ id, prompt }: ReplyTruth): string {
   return `the reply to ${prompt} (…${id.slice(-4)})`;
 }

@@ -68,7 +68,7 @@ function findStarts({ oracle }: World, { person, listing }: Walk, began: number)
 }
 
 function checkWalk({ oracle }: World, { starts, shown, listing, person }: Walk): void {
-  const isRight = starts.some((start) => isWalkOf(start, shown, listing, oracle.threads));
+  const isRight = starts.some((start) => isWalk(start, shown, listing, oracle.threads));
   const expected = () =>
     starts.map(({ threads }) => threads.map(({ thread }) => thread.title.value).join(' ')).join(' | ');
   const titles = () => shown.map((id) => oracle.threads.get(id)?.title.value).join(' ');
@@ -76,7 +76,7 @@ function checkWalk({ oracle }: World, { starts, shown, listing, person }: Walk):
 }
 
 /** Threads that were deleted or hidden during the walk may be missing, and those that became visible may appear. */
-function isWalkOf(
+function isWalk(
   { threads, at }: WalkStart,
   shown: readonly ThreadId[],
   listing: Listing,

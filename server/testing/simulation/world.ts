@@ -7,7 +7,7 @@ import { openMemoryStore, openTransactions, Tables, type Transactions } from './
 import { Answers, simulatedModel } from './model.ts';
 import { type Batching, calm, Network } from './network.ts';
 import { replyDeadlineMs, SimulatedNode } from './node.ts';
-import { nameOf, Oracle } from './oracle.ts';
+import { nameReply, Oracle } from './oracle.ts';
 import { Random } from './random.ts';
 import type { Held, ReplyTruth } from './truth.ts';
 
@@ -131,7 +131,7 @@ export class World {
   async startNode(place: number): Promise<void> {
     const process: SimulatedProcess = { name: `node ${place + 1}`, state: 'running', held: [] };
     const random = new Random(this.#options.seed, 100 + this.loop.steps * 8 + place);
-    const timers = this.loop.timersOf(process, random);
+    const timers = this.loop.createTimers(process, random);
     const link = this.network.link(process);
     const model = (meetPoison: () => Promise<never>) =>
       simulatedModel(this.answers, timers, random, meetPoison);
@@ -175,7 +175,7 @@ export class World {
   #expectProgress(reply: ReplyTruth): void {
     const isClaimed = () =>
       reply.claim !== undefined || reply.ended !== undefined || reply.retries + reply.lostClaims.length > 0;
-    const stuck = (what: string) => this.oracle.expect(false, 'ends', () => `${nameOf(reply)} ${what}`);
+    const stuck = (what: string) => this.oracle.expect(false, 'ends', () => `${nameReply(reply)} ${what}`);
     this.expectWithin(claimedWithinMs, isClaimed, () => stuck('is not claimed by any worker'));
     const isOver = () => reply.ended !== undefined;
     this.expectWithin(replyDeadlineMs + 3000, isOver, () => stuck('runs past its deadline'));
@@ -265,7 +265,7 @@ export class World {
       await this.loop.step();
     }
     const [stuck] = this.oracle.running;
-    if (stuck !== undefined) this.oracle.expect(false, 'ends', () => `${nameOf(stuck)} does not end`);
+    if (stuck !== undefined) this.oracle.expect(false, 'ends', () => `${nameReply(stuck)} does not end`);
     const [open] = held();
     if (open !== undefined) this.oracle.expect(false, 'ends', () => `${open.text} does not end`);
     for (const { id, organizationId } of this.oracle.threads.values()) {

@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Signals } from '../../../../runtime/src/pure/signals.ts';
 import { machineTimers } from '../../../../runtime/src/timers.ts';
-import { by, newFollowUp, note, operator, principalOf, World } from '../../../testing/contract/fixture.ts';
+import {
+  by,
+  createPrincipal,
+  newFollowUp,
+  note,
+  operator,
+  World,
+} from '../../../testing/contract/fixture.ts';
 import type { ThreadId } from '../../domain/id.ts';
 import type { Principal, UserPrincipal } from '../../domain/principal.ts';
 import { noTelemetry } from '../../domain/telemetry.ts';
@@ -41,7 +48,7 @@ describe('The ETag of a thread', () => {
     threads = createThreadReads({ store, followedThreads: createFollowedThreads(sources) });
     replies = createReplyWaits({ store, watchReply, telemetry: noTelemetry });
     const organizationId = await world.organization();
-    ada = principalOf(organizationId, await world.member(organizationId));
+    ada = createPrincipal(organizationId, await world.member(organizationId));
     thread = await world.thread(organizationId, ada.userId);
   });
   after(async () => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { principalOf, World } from '../../../testing/contract/fixture.ts';
+import { createPrincipal, World } from '../../../testing/contract/fixture.ts';
 import type { MessageId, ThreadId } from '../../domain/id.ts';
 import { defaultLimits } from '../../domain/limits.ts';
 import type { AssistantMessage } from '../../domain/message.ts';
@@ -23,7 +23,7 @@ describe('The ETag of a page', () => {
     });
     const { store, clock } = world;
     const organizationId = await world.organization();
-    const principal = principalOf(organizationId, await world.member(organizationId));
+    const principal = createPrincipal(organizationId, await world.member(organizationId));
     for (let index = 0; index < 2; index += 1) await world.thread(organizationId, principal.userId);
     const seal = createSeal(new Uint8Array(32));
     const threads = createThreadLists({ store, seal, limits: defaultLimits });

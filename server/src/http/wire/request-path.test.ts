@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { HttpWorld, remaining, type Scheme, statusOf } from '../../../testing/http-world.ts';
+import { HttpWorld, readStatus, remaining, type Scheme } from '../../../testing/http-world.ts';
 
 for (const scheme of ['http', 'https'] satisfies Scheme[])
   describe(`A read that is sent again, over ${scheme}`, () => {
@@ -15,7 +15,7 @@ for (const scheme of ['http', 'https'] satisfies Scheme[])
         'Content-Type: application/json',
         'Content-Length: 15',
       );
-      assert.equal(statusOf(await world.client.exchange(rename + body)), '200');
+      assert.equal(readStatus(await world.client.exchange(rename + body)), '200');
       assert.match(await world.client.exchange(world.getThread()), /"title":"New"/);
     });
 
@@ -26,7 +26,7 @@ for (const scheme of ['http', 'https'] satisfies Scheme[])
       );
       for (let count = 0; count < 3; count += 1) {
         const response = await world.client.exchange(world.getThread());
-        assert.equal(statusOf(response), '404');
+        assert.equal(readStatus(response), '404');
         left -= 1;
         assert.equal(remaining(response), left, 'it is counted once');
         assert.match(response, /cache-control: no-store.*"code":"NOT_FOUND"/s);
@@ -42,7 +42,7 @@ for (const scheme of ['http', 'https'] satisfies Scheme[])
       });
       const statuses = [];
       for (let count = 0; count < 4; count += 1)
-        statuses.push(statusOf(await world.client.exchange(world.getThread())));
+        statuses.push(readStatus(await world.client.exchange(world.getThread())));
       assert.deepEqual(statuses, ['200', '200', '429', '429']);
       await world.skein.useCases.organizations.change(change, { dailyQuota: Number(limit) });
       const [, restored] = /;r=(\d+)/.exec(await world.client.exchange(world.getThread()))!;
@@ -58,7 +58,7 @@ for (const scheme of ['http', 'https'] satisfies Scheme[])
         await world.client.exchange(`${world.head('POST /api/v1/threads', ...lines)}${body}0\r\n\r\n`),
       );
       const response = await world.client.exchange(world.getThread());
-      assert.equal(statusOf(response), '404');
+      assert.equal(readStatus(response), '404');
       assert.equal(remaining(response), left - 1);
     });
 
@@ -90,7 +90,7 @@ for (const scheme of ['http', 'https'] satisfies Scheme[])
       await world.client.exchange(read);
       await world.skein.useCases.keys.revoke(change, other.id);
       const response = await world.client.exchange(read);
-      assert.equal(statusOf(response), '401');
+      assert.equal(readStatus(response), '401');
       assert.match(response, /www-authenticate: Bearer/i);
     });
 
@@ -104,9 +104,9 @@ for (const scheme of ['http', 'https'] satisfies Scheme[])
       await world.client.exchange(read);
       const { read: readToken } = accessTokens;
       accessTokens.read = async () => undefined;
-      assert.equal(statusOf(await world.client.exchange(read)), '401');
+      assert.equal(readStatus(await world.client.exchange(read)), '401');
       accessTokens.read = readToken;
-      assert.equal(statusOf(await world.client.exchange(read)), '200');
+      assert.equal(readStatus(await world.client.exchange(read)), '200');
     });
 
     describe('is a part of what was sent before', () => {
@@ -129,7 +129,7 @@ for (const scheme of ['http', 'https'] satisfies Scheme[])
 
       it('as a body that arrives after the response', async () => {
         const put = world.head('PUT /nowhere', `Content-Length: ${world.getThread().length}`);
-        assert.equal(statusOf(await world.client.exchange(put)), '404');
+        assert.equal(readStatus(await world.client.exchange(put)), '404');
         world.client.send(world.getThread());
         for (let turns = 0; turns < 20; turns += 1) await nextTurn();
         assert.match(await world.client.exchange(world.head('GET /api/v1/threads')), list);

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { beforeEach, describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { by, note } from '../../../testing/contract/fixture.ts';
-import { HttpWorld, type Scheme, statusOf } from '../../../testing/http-world.ts';
+import { HttpWorld, readStatus, type Scheme } from '../../../testing/http-world.ts';
 
 for (const scheme of ['http', 'https'] satisfies Scheme[])
   describe(`A read that takes its time, over ${scheme}`, () => {
@@ -53,7 +53,7 @@ for (const scheme of ['http', 'https'] satisfies Scheme[])
       assert.match(await world.client.response(), /"thread":/);
       assert.match(await world.client.response(), /"threads":/);
       assert.match(await world.client.response(), /"thread":/);
-      assert.equal(statusOf(await world.client.exchange(world.getThread())), '200');
+      assert.equal(readStatus(await world.client.exchange(world.getThread())), '200');
     });
 
     it('delays them if it is rejected', async () => {
@@ -67,8 +67,8 @@ for (const scheme of ['http', 'https'] satisfies Scheme[])
       world.client.send(world.head('GET /api/v1/threads'));
       await received(accepted.bytesRead);
       release();
-      assert.equal(statusOf(await world.client.response()), '404');
-      assert.equal(statusOf(await world.client.response()), '200');
+      assert.equal(readStatus(await world.client.response()), '404');
+      assert.equal(readStatus(await world.client.response()), '200');
     });
 
     // Over TLS, Node closes both sides.
@@ -78,7 +78,7 @@ for (const scheme of ['http', 'https'] satisfies Scheme[])
         await isAdmitting;
         while (!accepted.readableEnded) await nextTurn();
         release();
-        assert.equal(statusOf(await world.client.response()), '200');
+        assert.equal(readStatus(await world.client.response()), '200');
         while (!world.client.isEnded) await nextTurn();
       });
 

@@ -50,15 +50,15 @@ const threadMemory = 2048;
 const messageMemory = 512;
 
 /** The memory of the texts of an object, at two bytes a character, and of its JSON in UTF-8. */
-export function memoryOfTexts(value: object): number {
+export function estimateTextMemory(value: object): number {
   const json = JSON.stringify(value);
   return 2 * json.length + Buffer.byteLength(json);
 }
 
 /** The memory of a thread and of its JSON, in bytes. */
-export function memoryOf({ thread, messages }: WholeThread): number {
+export function estimateMemory({ thread, messages }: WholeThread): number {
   return messages.reduce(
-    (sum, message) => sum + messageMemory + memoryOfTexts(message),
-    threadMemory + memoryOfTexts(thread),
+    (sum, message) => sum + messageMemory + estimateTextMemory(message),
+    threadMemory + estimateTextMemory(thread),
   );
 }

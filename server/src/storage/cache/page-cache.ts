@@ -4,7 +4,7 @@ import type { OrganizationId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
 import { accountKey } from '../port/listings.ts';
 import type { Listing, ThreadPage } from '../port/store.ts';
-import { memoryOfTexts, type ObjectCache } from './object-cache.ts';
+import { estimateTextMemory, type ObjectCache } from './object-cache.ts';
 
 export type FirstPage = ThreadPage & { readonly start: string; readonly size: number };
 
@@ -21,7 +21,7 @@ export const firstPageMsMax = 60_000;
 const listedMemory = 1024;
 
 /** Texts count twice, because their JSON is also kept as a string and in the bytes of the page. */
-const listedThreadMemory = memoized((thread: Thread) => listedMemory + 2 * memoryOfTexts(thread));
+const listedThreadMemory = memoized((thread: Thread) => listedMemory + 2 * estimateTextMemory(thread));
 
 /** Returns the same object for an unchanged thread, so that its JSON can be cached with it. */
 export function cachedThread(cache: ObjectCache, thread: Thread): Thread {

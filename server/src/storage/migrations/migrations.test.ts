@@ -7,7 +7,7 @@ import { migrationsFolder, readMigrations } from './migrations.ts';
 
 describe('Migrations', () => {
   const folders: string[] = [];
-  const folderOf = (...names: string[]) => {
+  const createFolder = (...names: string[]) => {
     const folder = mkdtempSync(join(tmpdir(), 'skein-migrations-'));
     folders.push(folder);
     for (const name of names) writeFileSync(join(folder, name), `-- ${name}`);
@@ -18,11 +18,14 @@ describe('Migrations', () => {
   });
 
   it('have the highest file number as their version, not the number of files', () => {
-    assert.equal(readMigrations('sqlite', folderOf('001-initial.sql', '004-later.sql')).version, 4);
+    assert.equal(readMigrations('sqlite', createFolder('001-initial.sql', '004-later.sql')).version, 4);
   });
 
   it('return what a store lacks, in numeric order, across gaps', () => {
-    const migrations = readMigrations('sqlite', folderOf('010-c.sql', '002-b.sql', '001-a.sql', 'README.md'));
+    const migrations = readMigrations(
+      'sqlite',
+      createFolder('010-c.sql', '002-b.sql', '001-a.sql', 'README.md'),
+    );
     assert.deepEqual(migrations.after(0), ['-- 001-a.sql', '-- 002-b.sql', '-- 010-c.sql']);
     assert.deepEqual(migrations.after(1), ['-- 002-b.sql', '-- 010-c.sql']);
     assert.deepEqual(migrations.after(5), ['-- 010-c.sql']);
@@ -31,7 +34,7 @@ describe('Migrations', () => {
 
   it('reject a store that a newer release wrote', () => {
     assert.throws(
-      () => readMigrations('sqlite', folderOf('001-a.sql', '003-b.sql')).after(4),
+      () => readMigrations('sqlite', createFolder('001-a.sql', '003-b.sql')).after(4),
       /written by a newer release \(schema 4, this one knows 3\): install that release/,
     );
   });
@@ -44,7 +47,7 @@ describe('Migrations', () => {
   });
 
   it('contain the shared parts and those for their engine', () => {
-    const folder = folderOf();
+    const folder = createFolder();
     const lines = [
       'CREATE TABLE note (',
       '  id text COLLATE "C" PRIMARY KEY, at bigint NOT NULL, open boolean NOT NULL DEFAULT false,',

@@ -110,7 +110,7 @@ const tablesNotCopied =
   /^(?:schema_version|passage_term\w*|search_due|search_range|thread_search|thread_term\w*|unfinished_copy|sqlite_\w+)$/;
 
 /** Before every row: the first column of a key is neither empty nor 0. */
-export function startOf({ columns, key }: ArchiveTable): Row {
+export function createStartRow({ columns, key }: ArchiveTable): Row {
   return Object.fromEntries(key.map((column) => [column, columns[column] === 'text' ? '' : 0]));
 }
 

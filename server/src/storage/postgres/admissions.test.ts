@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type pg from 'pg';
-import { hashOf, note, strangers, type World } from '../../../testing/contract/fixture.ts';
+import { fakeHash, note, strangers, type World } from '../../../testing/contract/fixture.ts';
 import { openPostgresWorld } from '../../../testing/contract/postgres-world.ts';
 
 const day = 20_000;
@@ -15,7 +15,7 @@ describe('A request whose key was revoked while another request with the key is 
       id: strangers.key(),
       name: '',
       userId: null,
-      hash: hashOf(1),
+      hash: fakeHash(1),
       hint: '',
       createdBy: null,
     };

@@ -83,7 +83,7 @@ export function postgresAdmissions(database: Database): Admissions {
     batchesMax: 2,
     // What arrives later must be checked by a later statement.
     beforeSend(values) {
-      groups.delete(nameOf(values));
+      groups.delete(toName(values));
       Object.assign(values, { known: knownCount(values.organizationId, values.day) });
     },
   });
@@ -97,7 +97,7 @@ export function postgresAdmissions(database: Database): Admissions {
   function openGroup(credential: Credential): Group {
     const values = { ...credential, requests: 0 };
     const group = { values, admission: admitGroup(values) };
-    groups.set(nameOf(credential), group);
+    groups.set(toName(credential), group);
     return group;
   }
 
@@ -120,7 +120,7 @@ export function postgresAdmissions(database: Database): Admissions {
   }
 
   async function take(credential: Credential): Promise<Admission | undefined> {
-    const group = groups.get(nameOf(credential)) ?? openGroup(credential);
+    const group = groups.get(toName(credential)) ?? openGroup(credential);
     const offset = group.values.requests;
     group.values.requests += 1;
     const row = await group.admission;
@@ -131,7 +131,7 @@ export function postgresAdmissions(database: Database): Admissions {
   }
 
   /** Runs before any lock is taken, so that all keys of an organization whose row is locked wait in one lane. */
-  async function ownerOf(keyHash: string): Promise<OrganizationId | undefined> {
+  async function readOwner(keyHash: string): Promise<OrganizationId | undefined> {
     const [owner] = await findOwners({ keyHash });
     if (owner !== undefined) setBounded(owners, keyHash, owner.organizationId, rememberedMax);
     return owner?.organizationId;
@@ -139,7 +139,7 @@ export function postgresAdmissions(database: Database): Admissions {
 
   return {
     async admitKey(keyHash, day) {
-      const organizationId = owners.get(keyHash) ?? (await ownerOf(keyHash));
+      const organizationId = owners.get(keyHash) ?? (await readOwner(keyHash));
       return organizationId && take({ keyHash, organizationId, applicationId: null, epoch: null, day });
     },
     admitApplication: (organizationId, applicationId, epoch, day) =>
@@ -147,6 +147,6 @@ export function postgresAdmissions(database: Database): Admissions {
   };
 }
 
-function nameOf({ keyHash, applicationId, organizationId, epoch, day }: Values): string {
+function toName({ keyHash, applicationId, organizationId, epoch, day }: Values): string {
   return [keyHash, applicationId, organizationId, epoch, day].join(' ');
 }

@@ -136,7 +136,7 @@ const reads = new Map(
   ]),
 );
 
-function insertionOf({ name, columns }: ArchiveTable) {
+function createInsertion({ name, columns }: ArchiveTable) {
   // A passage is written with its terms, which are stored as a vector.
   const all: CallColumns = name === 'passage' ? { ...columns, terms: 'text' } : columns;
   const names = Object.keys(all).map(identifier);
@@ -147,7 +147,7 @@ function insertionOf({ name, columns }: ArchiveTable) {
   return { insert, columns };
 }
 
-const insertions = new Map(archiveTables.map((table) => [table.name, insertionOf(table)]));
+const insertions = new Map(archiveTables.map((table) => [table.name, createInsertion(table)]));
 
 function insertion({ name }: ArchiveTable, rows: readonly Row[], terms?: Terms): pg.QueryConfig {
   const { insert, columns } = insertions.get(name)!;

@@ -86,7 +86,7 @@ describe('A batcher', () => {
   });
 
   it('never makes a lane wait for another lane or share its batches', async () => {
-    const { call, sent, batch, untilSent } = batcher({ laneOf: (text) => text[0]! });
+    const { call, sent, batch, untilSent } = batcher({ getLane: (text) => text[0]! });
     const calls = ['a1', 'b1', 'a2'].map(call);
     assert.deepEqual(sent(), ['a1a2', 'b1']);
     call('b2');
@@ -97,7 +97,7 @@ describe('A batcher', () => {
   });
 
   it('keeps calls with the same key out of the same batch', async () => {
-    const { call, sent, batch, untilSent } = batcher({ keyOf: (text) => text[0]! });
+    const { call, sent, batch, untilSent } = batcher({ getKey: (text) => text[0]! });
     const calls = ['a1', 'b1', 'a2', 'c1'].map(call);
     assert.deepEqual(sent(), ['a1b1c1']);
     batch('a1b1c1').finish();
@@ -127,7 +127,7 @@ describe('A batcher', () => {
 
   it('resends the calls of a batch that waited too long in groups, without delaying other calls', async () => {
     const isolation = {
-      groupOf: (text: string) => text[0]!,
+      getGroup: (text: string) => text[0]!,
       waitedTooLong: (error: unknown) => error instanceof Locked,
     };
     const { call, sent, batch, untilSent } = batcher({ isolation });

@@ -9,7 +9,7 @@ export type SendBatch<Call, Outcome> = (
  * its own: one per group, with one batch at a time. Later calls of a group join its lane as long as it has calls.
  */
 interface Isolation<Call> {
-  readonly groupOf: (call: Call) => string;
+  readonly getGroup: (call: Call) => string;
   readonly waitedTooLong: (error: unknown) => boolean;
 }
 
@@ -19,10 +19,10 @@ export interface BatcherSettings<Call> {
   /** Calls per batch. The limit bounds how long a call waits for the others in its batch. */
   readonly callsMax: number;
   /** Calls in different lanes never share a batch and never wait for each other. By default, there is one lane. */
-  readonly laneOf?: (call: Call) => string;
+  readonly getLane?: (call: Call) => string;
   readonly isolation?: Isolation<Call> | undefined;
   /** Calls with the same key never share a batch, because one statement cannot change the same row twice. */
-  readonly keyOf?: ((call: Call) => string | undefined) | undefined;
+  readonly getKey?: ((call: Call) => string | undefined) | undefined;
   /**
    * Whether a batch that failed has changed nothing and may have failed because of one of its calls. Its calls are then
    * sent again in smaller batches, so that only the faulty call fails.
@@ -56,11 +56,11 @@ export function createBatcher<Call, Outcome>(
   settings: BatcherSettings<Call>,
 ): (call: Call) => Promise<Outcome> {
   type Pending = PendingCall<Call, Outcome>;
-  const { batchesMax, callsMax, keyOf, isolation, isCallSpecific } = settings;
-  const { laneOf = () => '', defer = setImmediate } = settings;
+  const { batchesMax, callsMax, getKey, isolation, isCallSpecific } = settings;
+  const { getLane = () => '', defer = setImmediate } = settings;
   const lanes = new Map<string, Lane<Call, Outcome>>();
 
-  const isolatedName = (shared: string, call: Call) => JSON.stringify([shared, isolation?.groupOf(call)]);
+  const isolatedName = (shared: string, call: Call) => JSON.stringify([shared, isolation?.getGroup(call)]);
 
   function openLane(name: string, isIsolated: boolean): Lane<Call, Outcome> {
     const open = lanes.get(name);
@@ -94,11 +94,11 @@ export function createBatcher<Call, Outcome>(
 
   function takeBatch({ waiting }: Lane<Call, Outcome>): Pending[] {
     const candidates = waiting.splice(0, callsMax);
-    if (keyOf === undefined) return candidates;
+    if (getKey === undefined) return candidates;
     const keys = new Set<string | undefined>();
     const [batch, left]: [Pending[], Pending[]] = [[], []];
     for (const pendingCall of candidates) {
-      const key = keyOf(pendingCall.call);
+      const key = getKey(pendingCall.call);
       (keys.has(key) ? left : batch).push(pendingCall);
       if (key !== undefined) keys.add(key);
     }
@@ -131,7 +131,7 @@ export function createBatcher<Call, Outcome>(
   }
 
   return (call) => {
-    const shared = laneOf(call);
+    const shared = getLane(call);
     const isolated = isolation && lanes.get(isolatedName(shared, call));
     const pending = { call, ...Promise.withResolvers<Outcome>() };
     add(isolated ?? openLane(shared, false), pending);

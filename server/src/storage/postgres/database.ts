@@ -207,11 +207,11 @@ export class Database implements Transactions {
       return outcomes;
     };
     const laneNames = separateBy === undefined ? shared : [...shared, separateBy];
-    const laneOf = (values: Values) => laneNames.map((name) => values[name]).join(' ');
-    const keyOf = key === undefined ? undefined : (values: Values) => String(values[key]);
-    const groupOf = ({ organizationId }: Values) => String(organizationId);
-    const isolation = names.includes('lockMs') ? { groupOf, waitedTooLong: isLockTimeout } : undefined;
-    const settings = { batchesMax, callsMax, laneOf, keyOf, isolation, isCallSpecific };
+    const getLane = (values: Values) => laneNames.map((name) => values[name]).join(' ');
+    const getKey = key === undefined ? undefined : (values: Values) => String(values[key]);
+    const getGroup = ({ organizationId }: Values) => String(organizationId);
+    const isolation = names.includes('lockMs') ? { getGroup, waitedTooLong: isLockTimeout } : undefined;
+    const settings = { batchesMax, callsMax, getLane, getKey, isolation, isCallSpecific };
     return createBatcher(send, settings);
   }
 

@@ -1,7 +1,7 @@
 import { SearchCache } from '../cache/search-cache.ts';
 import type { Documents, PassageNumber } from '../port/store.ts';
 import { documents, scopedTerms } from '../sql/documents.ts';
-import { corporaOf, outlineDocuments, passageCountOf, passageQuery, readPassages } from '../sql/passages.ts';
+import { countPassages, outlineDocuments, passageQuery, readCorpora, readPassages } from '../sql/passages.ts';
 import { callColumns, postgresStatement } from '../sql/sql.ts';
 import { count, method } from '../sql/work.ts';
 import { callsWith, callValues, type Database } from './database.ts';
@@ -45,8 +45,8 @@ export function postgresDocuments(database: Database): Documents {
     outlineDocuments: method(read, outlineDocuments),
 
     async findPassages(organizationId, accountId, terms, limit) {
-      const corpora = await read(() => corporaOf(organizationId, accountId));
-      const passageCount = passageCountOf(corpora);
+      const corpora = await read(() => readCorpora(organizationId, accountId));
+      const passageCount = countPassages(corpora);
       if (passageCount === 0) return { passageCount, holders: terms.map(() => []) };
       const cache = searches.of(corpora);
       const known = new Map(terms.map((term) => [term, cache.find<PassageNumber[]>(`${limit} ${term}`)]));

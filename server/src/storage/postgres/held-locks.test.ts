@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import {
   by,
+  fakeHash,
   granted,
-  hashOf,
   newFollowUp,
   note,
   strangers,
@@ -55,7 +55,7 @@ describe('A lock that another session holds on rows of one organization', () => 
   it('does not take all connections of a node that has not seen any of its keys', async () => {
     const [locked, other] = [await world.organization({ dailyQuota: 100 }), await world.organization()];
     await Promise.all([world.use(locked, day), world.use(other, day)]);
-    const hashes = Array.from({ length: 2 * poolSettings.connectionsMax }, (_, place) => hashOf(place));
+    const hashes = Array.from({ length: 2 * poolSettings.connectionsMax }, (_, place) => fakeHash(place));
     for (const hash of hashes) {
       const key = { id: strangers.key(), name: '', userId: null, hash, hint: '', createdBy: null };
       assert.equal(await world.store.createApiKey(locked, key, note()), 'created');
@@ -84,12 +84,12 @@ describe('A lock that another session holds on rows of one organization', () => 
 
   it('does not delay the replies of other organizations, and loses no claim', async () => {
     const { store } = world;
-    const claimOf = async (organization: OrganizationId): Promise<ClaimedReply> => {
+    const claimReply = async (organization: OrganizationId): Promise<ClaimedReply> => {
       await world.thread(organization, await world.member(organization));
       return (await store.claimReplies([{ organizationId: organization, limit: 1 }], leaseMs))[0]!;
     };
-    const locked = await claimOf(await world.organization());
-    const other = await claimOf(await world.organization());
+    const locked = await claimReply(await world.organization());
+    const other = await claimReply(await world.organization());
     const leaseEnd = async ({ messageId }: ClaimedReply) =>
       Number(
         (await operator.query('SELECT available_at FROM message WHERE id = $1', [messageId])).rows[0]

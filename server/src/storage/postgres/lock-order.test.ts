@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Accounting, bySession } from '../../../testing/contract/account-fixture.ts';
-import { granted, hashOf, newThread, note, noteBy, strangers } from '../../../testing/contract/fixture.ts';
+import { fakeHash, granted, newThread, note, noteBy, strangers } from '../../../testing/contract/fixture.ts';
 import { openPostgresWorld, type PostgresWorld } from '../../../testing/contract/postgres-world.ts';
 import type { SessionAuthority } from '../../domain/authority.ts';
 import type { UserId } from '../../domain/id.ts';
@@ -80,7 +80,7 @@ describe('A lock that another transaction holds', () => {
         id: strangers.key(),
         name: '',
         userId: owner,
-        hash: hashOf(207),
+        hash: fakeHash(207),
         hint: '',
         createdBy: userId,
       };
@@ -103,7 +103,7 @@ describe('A lock that another transaction holds', () => {
     for (const table of ['api_key', 'member']) {
       const organization = await world.organization();
       const userId = await world.member(organization);
-      const hash = hashOf(208);
+      const hash = fakeHash(208);
       const key = { id: strangers.key(), name: '', userId, hash, hint: '', createdBy: userId };
       if (table === 'api_key') assert.equal(await store.createApiKey(organization, key, note()), 'created');
       await operator.query('BEGIN');
@@ -145,7 +145,7 @@ describe('A lock that another transaction holds', () => {
       const requested = { person: userId, personMax: 1 };
       const link = {
         userId,
-        tokenHash: hashOf(2),
+        tokenHash: fakeHash(2),
         byOperator: false,
         resets: true,
         keepMs: 1000,
@@ -163,8 +163,8 @@ describe('A lock that another transaction holds', () => {
     const { store } = world;
     const organization = await world.organization();
     const userId = await world.member(organization);
-    const key = { id: strangers.key(), name: '', userId, hash: hashOf(209), hint: '', createdBy: userId };
-    const authority = bySession(userId, hashOf(3), organization);
+    const key = { id: strangers.key(), name: '', userId, hash: fakeHash(209), hint: '', createdBy: userId };
+    const authority = bySession(userId, fakeHash(3), organization);
     const created = note('key.created', key.id, { authority });
     await operator.query('BEGIN');
     await operator.query('SELECT FROM organization WHERE id = $1 FOR NO KEY UPDATE', [organization]);

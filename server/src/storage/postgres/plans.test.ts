@@ -278,11 +278,11 @@ describe('The statements of the PostgreSQL store', () => {
     await reader.end();
     assert.deepEqual(rows, [{ id: hidden }]);
     for (const [name, read] of Object.entries(reads)) {
-      const rowsOf = (id: ThreadId) =>
+      const countRows = (id: ThreadId) =>
         rowsReadBy(async (store) => assert.equal(await read(store, id), undefined));
-      const ofHidden = await rowsOf(hidden);
+      const ofHidden = await countRows(hidden);
       assert.ok(ofHidden.entries > 0, name);
-      assert.deepEqual(await rowsOf(missing), ofHidden, name);
+      assert.deepEqual(await countRows(missing), ofHidden, name);
     }
   });
 

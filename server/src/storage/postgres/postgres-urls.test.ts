@@ -68,12 +68,12 @@ describe('A connection to PostgreSQL', () => {
   });
 
   it('keeps its mode even if a later driver interprets it differently', () => {
-    const modeOf = (query: string) =>
+    const readMode = (query: string) =>
       withExplicitTlsMode(new URL(at('db.internal', query))).searchParams.get('sslmode');
     for (const mode of ['prefer', 'require', 'verify-ca', 'verify-full'])
-      assert.equal(modeOf(`?sslmode=${mode}`), 'verify-full');
-    for (const mode of ['disable', 'no-verify']) assert.equal(modeOf(`?sslmode=${mode}`), mode);
-    assert.equal(modeOf('?sslmode=require&uselibpqcompat=true'), 'require');
-    assert.equal(modeOf(''), null);
+      assert.equal(readMode(`?sslmode=${mode}`), 'verify-full');
+    for (const mode of ['disable', 'no-verify']) assert.equal(readMode(`?sslmode=${mode}`), mode);
+    assert.equal(readMode('?sslmode=require&uselibpqcompat=true'), 'require');
+    assert.equal(readMode(''), null);
   });
 });

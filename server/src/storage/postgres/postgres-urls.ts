@@ -52,11 +52,11 @@ export function withExplicitTlsMode(url: URL): URL {
 /** Why a connection to this URL is not safe from others on the network; undefined if it is safe. */
 export function tlsRisk(url: string): string | undefined {
   const read = postgresUrls(url);
-  const risks = 'fault' in read ? [] : read.urls.map((url) => riskOf(new URL(url)));
+  const risks = 'fault' in read ? [] : read.urls.map((url) => findRisk(new URL(url)));
   return risks.find((risk) => risk !== undefined);
 }
 
-function riskOf(url: URL): string | undefined {
+function findRisk(url: URL): string | undefined {
   const host = url.searchParams.get('host') ?? decodeURIComponent(url.hostname);
   // No host, or a folder: a socket of this machine.
   if (host === '' || host.startsWith('/') || isLoopback(host)) return undefined;

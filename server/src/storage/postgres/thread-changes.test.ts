@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Accounting } from '../../../testing/contract/account-fixture.ts';
 import {
+  fakeHash,
   granted,
-  hashOf,
   newFollowUp,
   newThread,
   note,
@@ -29,7 +29,7 @@ describe('A write that waits for its organization’s row', () => {
     create: (organization, authority) =>
       world.store.createThread(organization, newThread(authority.userId), authority),
     'create with an idempotency key': (organization, authority) => {
-      const idempotency = { key: 'k', bodyHash: hashOf(9), keepMs: 1000 };
+      const idempotency = { key: 'k', bodyHash: fakeHash(9), keepMs: 1000 };
       return world.store.createThread(organization, newThread(authority.userId, { idempotency }), authority);
     },
     rename: (organization, authority, thread) =>
@@ -44,7 +44,7 @@ describe('A write that waits for its organization’s row', () => {
       const userId = await world.member(organization);
       const { id: thread } = await world.thread(organization, userId);
       const before = await world.store.getThread(organization, thread);
-      const key = { id: strangers.key(), name: '', userId, hash: hashOf(1), hint: '', createdBy: null };
+      const key = { id: strangers.key(), name: '', userId, hash: fakeHash(1), hint: '', createdBy: null };
       await operator.query('DELETE FROM api_key');
       assert.equal(await world.store.createApiKey(organization, key, note()), 'created');
       await operator.query('BEGIN');
@@ -70,7 +70,7 @@ describe('A write that waits for its organization’s row', () => {
   }
 
   it('creates the thread of a member who was removed and added again while it waited', async () => {
-    for (const change of [{}, { idempotency: { key: 'k', bodyHash: hashOf(9), keepMs: 1000 } }]) {
+    for (const change of [{}, { idempotency: { key: 'k', bodyHash: fakeHash(9), keepMs: 1000 } }]) {
       const { organization, userId, session } = await signedIn();
       await operator.query('BEGIN');
       await operator.query(

@@ -45,7 +45,7 @@ describe('A search over several ranges of recency', () => {
     world.clock.pass(threads);
   }
 
-  const wordsOf = (title: string): string[] => {
+  const chooseWords = (title: string): string[] => {
     const place = Number(title.replace(/\D/g, ''));
     return [
       'every',
@@ -63,12 +63,12 @@ describe('A search over several ranges of recency', () => {
          created_at::float8 AS "createdAt", updated_at::float8 AS "updatedAt" FROM thread`,
     );
     const byId = new Map(rows.map((thread) => [thread.id, thread]));
-    const entryOf = (thread: Thread) =>
-      ({ thread, version: 1, state: 'idle', line: '', terms: wordsOf(thread.title) }) as const;
+    const toEntry = (thread: Thread) =>
+      ({ thread, version: 1, state: 'idle', line: '', terms: chooseWords(thread.title) }) as const;
     const indexSome = async (store: Store): Promise<void> => {
       const due = await store.takeUnindexed(100);
       if (due.length === 0) return;
-      await store.indexThreads(due.map((each) => ({ due: each, entry: entryOf(byId.get(each.threadId)!) })));
+      await store.indexThreads(due.map((each) => ({ due: each, entry: toEntry(byId.get(each.threadId)!) })));
       return indexSome(store);
     };
     await Promise.all(nodes.map(indexSome));
@@ -103,7 +103,7 @@ describe('A search over several ranges of recency', () => {
        ORDER BY activity_at DESC, id DESC`,
       [organizationId, since, userId, scope ?? ''],
     );
-    const holds = ({ title }: { title: string }) => terms.every((term) => wordsOf(title).includes(term));
+    const holds = ({ title }: { title: string }) => terms.every((term) => chooseWords(title).includes(term));
     return rows.filter(holds).map(({ id }) => id);
   }
 

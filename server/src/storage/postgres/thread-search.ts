@@ -2,7 +2,7 @@ import type { Thread } from '../../domain/thread.ts';
 import type { IndexedThread, ThreadSearch, UnindexedThread } from '../port/store.ts';
 import { isForeignKeyViolation } from '../sql/purge.ts';
 import { postgresStatement, type Sql, sql } from '../sql/sql.ts';
-import { threadColumns, threadOf } from '../sql/thread-reads.ts';
+import { pickThread, threadColumns } from '../sql/thread-reads.ts';
 import {
   foundValues,
   isFound,
@@ -163,7 +163,7 @@ export function postgresThreadSearch(database: Database): ThreadSearch {
         beforeId,
         limit,
       });
-      return rows.map((row) => ({ thread: threadOf(row), place: row.place }));
+      return rows.map((row) => ({ thread: pickThread(row), place: row.place }));
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { MessageId } from '../../domain/id.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { memoryOf, type ObjectCache } from '../cache/object-cache.ts';
+import { estimateMemory, type ObjectCache } from '../cache/object-cache.ts';
 import type { Threads, Walks, WholeThread } from '../port/store.ts';
 import { insertNotes, noteColumns, noteValues } from '../sql/audit.ts';
 import { authorityColumns, authorityValues, isAuthorized, unauthorized } from '../sql/authority.ts';
@@ -10,10 +10,10 @@ import {
   messageColumns,
   nextVersion,
   outcomeOfNoWrite,
+  pickThread,
   readWhole,
   repeatedCreate,
   threadColumns,
-  threadOf,
   threadReads,
   type WholeThreadRow,
   wholeThread,
@@ -215,7 +215,7 @@ export function postgresThreads(database: Database, cache: ObjectCache): Omit<Th
       const thread = row.rows
         ? wholeThread(row.rows)
         : await read(() => readWhole(organizationId, threadId, reader));
-      return thread && !anyReader ? cache.set(threadId, thread, memoryOf(thread)) : thread;
+      return thread && !anyReader ? cache.set(threadId, thread, estimateMemory(thread)) : thread;
     },
 
     async renameThread(organizationId, threadId, title, authority) {
@@ -223,7 +223,7 @@ export function postgresThreads(database: Database, cache: ObjectCache): Omit<Th
       const [renamed] = await batchRenames(values);
       if (renamed === undefined) return read(() => outcomeOfNoWrite(organizationId, threadId, authority));
       time.see(renamed.updatedAt!);
-      return { outcome: 'renamed', thread: threadOf(renamed) };
+      return { outcome: 'renamed', thread: pickThread(renamed) };
     },
 
     deleteThread,

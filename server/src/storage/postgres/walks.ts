@@ -13,8 +13,15 @@ import {
 import { cut, isExpired, readStart, writeStart } from '../port/listings.ts';
 import type { ListedThread, Listing, Walks } from '../port/store.ts';
 import { callColumns, join, postgresStatement, type Sql, sql, withColumns } from '../sql/sql.ts';
-import { listedColumns, threadOf } from '../sql/thread-reads.ts';
-import { forEachListing, isLater, kindOf, type ListingQuery, laterValues, pageValues } from '../sql/walks.ts';
+import { listedColumns, pickThread } from '../sql/thread-reads.ts';
+import {
+  deriveKind,
+  forEachListing,
+  isLater,
+  type ListingQuery,
+  laterValues,
+  pageValues,
+} from '../sql/walks.ts';
 import { callsWith, type Database } from './database.ts';
 
 type ListedRow = Omit<Thread, 'organizationId' | 'deletedAt'> & { activityAt: number };
@@ -53,7 +60,7 @@ function mergeRanges(ranges: readonly Sql[], rowsMax: number): Sql {
   return sql`SELECT * FROM (${join(pages, sql` UNION `)}) AS side ORDER BY ${position} LIMIT :count`;
 }
 
-function queriesOf({ kind, ranges, size, moves }: ListingQuery, rowsMax: number) {
+function createQueries({ kind, ranges, size, moves }: ListingQuery, rowsMax: number) {
   const later = ranges.map((range) => sql`${range} AND ${isLater}`);
   const ofCall = (text: Sql) => withColumns(text, laterColumns);
   return {
@@ -99,7 +106,7 @@ export function postgresWalks(database: Database, cache: ObjectCache): Walks {
   const laterLimits = { ...batchLimits, separateBy: 'organizationId' };
   const pages = forEachListing(dialect, (query) =>
     rowsOfPages.map((rowsMax) => {
-      const { firstPage, laterPage } = queriesOf(query, rowsMax);
+      const { firstPage, laterPage } = createQueries(query, rowsMax);
       return {
         rowsMax,
         first: database.batched<FirstPageRow>(firstPage, pageColumns, batchLimits),
@@ -107,19 +114,19 @@ export function postgresWalks(database: Database, cache: ObjectCache): Walks {
       };
     }),
   );
-  const pagesOf = (listing: Listing, limit: number) =>
-    pages[kindOf(listing)].find(({ rowsMax }) => limit < rowsMax)!;
+  const findPages = (listing: Listing, limit: number) =>
+    pages[deriveKind(listing)].find(({ rowsMax }) => limit < rowsMax)!;
   const toListed = (organizationId: OrganizationId, rows: readonly PageRow[]): ListedThread[] =>
     rows
       .filter((row) => row.id !== null)
       .map((row) => ({
-        thread: cachedThread(cache, threadOf({ ...row, organizationId, deletedAt: null })),
+        thread: cachedThread(cache, pickThread({ ...row, organizationId, deletedAt: null })),
         position: { activityAt: row.activityAt, id: row.id },
       }));
   // One statement each, so that the page, the start of the walk and the moves are of the same moment.
   return {
     async beginWalk(organizationId, listing, limit) {
-      const { first } = pagesOf(listing, limit);
+      const { first } = findPages(listing, limit);
       const name = pageName(organizationId, listing, limit);
       const known = cache.peek<CachedPage<FirstPage>>(name);
       const values = { ...pageValues(organizationId, listing, limit), knownState: known?.state ?? '' };
@@ -137,7 +144,7 @@ export function postgresWalks(database: Database, cache: ObjectCache): Walks {
     },
 
     async continueWalk(organizationId, listing, limit, walk) {
-      const { later } = pagesOf(listing, limit);
+      const { later } = findPages(listing, limit);
       const start = readStart(walk.start);
       const name = pageName(organizationId, listing, limit, walk);
       const known = cache.peek<CachedPage>(name);

@@ -11,7 +11,7 @@ import type { OrganizationId, PasswordId, UserId } from '../../domain/id.ts';
 import { undoMs } from '../../domain/thread.ts';
 import type { Accounts, Membership, Memberships, Person, Session } from '../port/store.ts';
 import { writeNote, writeNotes } from './audit.ts';
-import { accessOf, keyIsLive, lockForSession, unauthorized } from './authority.ts';
+import { keyIsLive, lockForSession, readAccess, unauthorized } from './authority.ts';
 import { batchableStatement, callColumns, sql, statement } from './sql.ts';
 import { count, method, row, rows, run, type Transactions, type Work } from './work.ts';
 
@@ -24,7 +24,7 @@ const listMemberships = statement('list-memberships', { booleans: ['accepted', '
   SELECT ${membershipColumns} FROM member JOIN organization ON organization.id = organization_id
   WHERE user_id = :userId ORDER BY joined_at, organization_id`;
 
-export function* membershipsOf(userId: UserId, access: Access): Work<Memberships> {
+export function* readMemberships(userId: UserId, access: Access): Work<Memberships> {
   const all = yield* rows<MembershipRow>(listMemberships, { userId });
   const inState = (standing: string) =>
     all.filter((each) => checkStanding(access, each) === standing).map(toMembership);
@@ -59,7 +59,7 @@ const removePassword = statement('remove-password')`DELETE FROM password WHERE i
 /** Call it before passwords change: see `lockForSession`. */
 export const lockUser = (userId: UserId): Work<void> => run(lock, { userId });
 
-export const passwordsOf = (userId: UserId): Work<Password[]> => rows<Password>(listPasswords, { userId });
+export const readPasswords = (userId: UserId): Work<Password[]> => rows<Password>(listPasswords, { userId });
 
 const theirThreads = sql`SELECT 1 FROM listing_size
   WHERE organization_id = :organizationId AND user_id = :userId AND account_key = '' AND threads > 0`;
@@ -71,9 +71,9 @@ const findInvitee = statement('find-invitee', { booleans: ['hasKeys', 'hasThread
     EXISTS (SELECT 1 FROM api_key WHERE organization_id = :organizationId AND user_id = :userId AND ${keyIsLive})
       AS "hasKeys"`;
 
-export function* inviteeOf(organizationId: OrganizationId, userId: UserId): Work<Invitee> {
+export function* readInvitee(organizationId: OrganizationId, userId: UserId): Work<Invitee> {
   const facts = (yield* row<Omit<Invitee, 'passwords'>>(findInvitee, { organizationId, userId }))!;
-  return { ...facts, passwords: yield* passwordsOf(userId) };
+  return { ...facts, passwords: yield* readPasswords(userId) };
 }
 
 /** Removes passwords with their sessions and the keys of the memberships accepted with them. Returns their organizations. */
@@ -151,14 +151,14 @@ export function accounts({ read, readMany, write, writeOne }: Transactions): Acc
   return {
     findPerson: method(read, function* (email) {
       const found = yield* row<PersonRow>(findByEmail, { email });
-      return found && { ...found, passwords: yield* passwordsOf(found.userId) };
+      return found && { ...found, passwords: yield* readPasswords(found.userId) };
     }),
 
-    listMemberships: (userId, access) => read(() => membershipsOf(userId, access)),
+    listMemberships: (userId, access) => read(() => readMemberships(userId, access)),
 
     acceptMembership: method(write, function* (organizationId, note) {
       const { userId } = note.authority;
-      const access = yield* accessOf(note.authority);
+      const access = yield* readAccess(note.authority);
       if (access?.proof !== 'sso') return unauthorized;
       if ((yield* count(accept, { organizationId, userId })) === 0) return 'missing';
       yield* run(removeInvitation, { organizationId, userId });
@@ -169,15 +169,15 @@ export function accounts({ read, readMany, write, writeOne }: Transactions): Acc
     changePassword: method(write, function* (replacement, note) {
       const { userId, sessionHash } = note.authority;
       yield* lockUser(userId);
-      if ((yield* accessOf(note.authority)) === undefined) return unauthorized;
-      const password = passwordToChange(yield* passwordsOf(userId), replacement);
+      if ((yield* readAccess(note.authority)) === undefined) return unauthorized;
+      const password = passwordToChange(yield* readPasswords(userId), replacement);
       if (password === undefined) return 'refused';
       const { id: passwordId, proven } = password;
       const access = { proof: 'password', passwordId, proven } as const;
       yield* run(change, { next: replacement.next, passwordId });
       if (proven) yield* run(removeMailedResets, { userId });
       yield* endSessions(userId, access, sessionHash);
-      yield* writeNotes((yield* membershipsOf(userId, access)).entered, note);
+      yield* writeNotes((yield* readMemberships(userId, access)).entered, note);
       return 'changed';
     }),
 
@@ -194,7 +194,7 @@ export function accounts({ read, readMany, write, writeOne }: Transactions): Acc
         const bound = yield* row<PersonRow>(findByIdentity, { issuer, subject });
         if (bound === undefined) return undefined;
         const { userId } = bound;
-        const unproven = (yield* passwordsOf(userId)).filter(({ proven }) => !proven);
+        const unproven = (yield* readPasswords(userId)).filter(({ proven }) => !proven);
         const voided = { ...note, authority: { kind: 'proof', userId }, subject: userId } as const;
         yield* writeNotes(yield* voidPasswords(userId, unproven), voided);
         return userId;
@@ -205,7 +205,7 @@ export function accounts({ read, readMany, write, writeOne }: Transactions): Acc
       yield* run(lockForSession, { userId });
       const access = yield* accessWith(userId, passwordHash);
       if (access === undefined) return 'refused';
-      const { entered, pending } = yield* membershipsOf(userId, access);
+      const { entered, pending } = yield* readMemberships(userId, access);
       if (entered.length + pending.length === 0) return 'refused';
       const passwordId = access.proof === 'password' ? access.passwordId : null;
       const firstMs = Math.min(idleMs, lifeMs);
@@ -224,17 +224,17 @@ export function accounts({ read, readMany, write, writeOne }: Transactions): Acc
     endSession: method(write, function* (tokenHash, note) {
       const ended = yield* row<EndedSession>(endSession, { tokenHash });
       if (note === undefined || !ended?.live) return;
-      yield* writeNotes((yield* membershipsOf(ended.userId, accessIn(ended))).entered, note);
+      yield* writeNotes((yield* readMemberships(ended.userId, accessIn(ended))).entered, note);
     }),
 
     endSessions: method(write, function* (note) {
       const { userId } = note.authority;
       // Two sessions that end each other would otherwise each hold what the other one deletes.
       yield* lockUser(userId);
-      const access = yield* accessOf(note.authority);
+      const access = yield* readAccess(note.authority);
       if (access === undefined) return unauthorized;
       const live = yield* endSessions(userId, access);
-      if (live > 0) yield* writeNotes((yield* membershipsOf(userId, access)).entered, note);
+      if (live > 0) yield* writeNotes((yield* readMemberships(userId, access)).entered, note);
       return live;
     }),
   };
@@ -243,7 +243,7 @@ export function accounts({ read, readMany, write, writeOne }: Transactions): Acc
 /** Undefined if the password that was verified is no longer one of the person's. */
 function* accessWith(userId: UserId, passwordHash: string | null): Work<Access | undefined> {
   if (passwordHash === null) return { proof: 'sso' };
-  const password = (yield* passwordsOf(userId)).find(({ hash }) => hash === passwordHash);
+  const password = (yield* readPasswords(userId)).find(({ hash }) => hash === passwordHash);
   return password && { proof: 'password', passwordId: password.id, proven: password.proven };
 }
 

@@ -56,7 +56,7 @@ export const unauthorized: Unauthorized = 'unauthorized';
  * What the session may enter. Undefined if it has ended. Until the commit, it does not end. The first statement names the
  * organization: on PostgreSQL, the transactions of one organization share a few connections.
  */
-export function* accessOf({
+export function* readAccess({
   userId,
   sessionHash,
   organizationId,
@@ -105,7 +105,7 @@ export function isGrantedTo(
 function* isEntered(organizationId: OrganizationId, authority: SessionAuthority): Work<boolean> {
   const { userId, role } = authority;
   if (authority.organizationId !== organizationId) return false;
-  const access = yield* accessOf(authority);
+  const access = yield* readAccess(authority);
   if (access === undefined) return false;
   const member = yield* row<MembershipRow>(holdMembership, { organizationId, userId });
   if (member === undefined || checkStanding(access, member) !== 'entered') return false;
@@ -116,7 +116,7 @@ type Write = Transactions['write'];
 /** A note, or the authority itself, is the last argument of every write that needs one. */
 type Grounds = Authority | Pick<AuditNote<AnyAuthority>, 'authority'>;
 
-function authorityOf(args: readonly unknown[]): AnyAuthority {
+function getAuthority(args: readonly unknown[]): AnyAuthority {
   const last = args.at(-1) as Grounds;
   return 'authority' in last ? last.authority : last;
 }
@@ -128,7 +128,7 @@ export function authorized<Args extends unknown[], T>(
 ): (organizationId: OrganizationId, ...args: Args) => Promise<T | Unauthorized> {
   return (organizationId, ...args) =>
     write(function* () {
-      if (!(yield* isAuthorized(organizationId, authorityOf(args)))) return unauthorized;
+      if (!(yield* isAuthorized(organizationId, getAuthority(args)))) return unauthorized;
       return yield* work(organizationId, ...args);
     });
 }
@@ -141,7 +141,7 @@ export function authorizedInTurn<Args extends unknown[], T>(
   return (organizationId, ...args) =>
     write(function* () {
       const organization = yield* row<Organization>(lockOrganization, { organizationId });
-      if (!(yield* isAuthorized(organizationId, authorityOf(args)))) return unauthorized;
+      if (!(yield* isAuthorized(organizationId, getAuthority(args)))) return unauthorized;
       return yield* work(organization, organizationId, ...args);
     });
 }

@@ -78,7 +78,7 @@ const abandonSilent = statement('abandon-silent-documents')`UPDATE document SET 
   WHERE state <> 'ready' AND state = 'writing' AND added_at < :now - ${abandonedAfterMs}`;
 const findRemoved = statement('find-removed-documents')`
   SELECT organization_id AS "organizationId", id FROM document WHERE state <> 'ready' AND state = 'removed'`;
-const passagesOf = statement('list-passages')`SELECT number, heading, text FROM passage
+const listPassages = statement('list-passages')`SELECT number, heading, text FROM passage
   WHERE organization_id = :organizationId AND number > :after AND document_id = (
     SELECT id FROM document
     WHERE organization_id = :organizationId AND coalesce(kept_id, id) = :documentId AND state = 'ready')
@@ -92,7 +92,7 @@ const claimForQuestions = statement('claim-document-for-questions')`UPDATE docum
 const setQuestions = statement('set-document-questions')`UPDATE document SET questions = :questions
   WHERE organization_id = :organizationId AND coalesce(kept_id, id) = :id AND added_at = :addedAt AND state = 'ready'`;
 // The key of an account sorts after that of the general documents, which is empty.
-const questionsOf = statement('list-document-questions')`SELECT questions FROM document
+const listQuestions = statement('list-document-questions')`SELECT questions FROM document
   WHERE organization_id = :organizationId AND account_key IN ('', :accountKey) AND state = 'ready'
     AND questions <> '[]'
   ORDER BY account_key DESC, name LIMIT :limit`;
@@ -252,12 +252,12 @@ export function documents(
 
     async listDocumentQuestions(organizationId, accountId, limit) {
       const values = { organizationId, accountKey: accountKey(accountId), limit };
-      const found = await read(() => rows<{ questions: string }>(questionsOf, values));
+      const found = await read(() => rows<{ questions: string }>(listQuestions, values));
       return found.map(({ questions }) => JSON.parse(questions) as string[]);
     },
 
     listPassages: (organizationId, documentId, { after = 0, skip = 0, limit }) =>
-      read(() => rows(passagesOf, { organizationId, documentId, after, skip, limit })),
+      read(() => rows(listPassages, { organizationId, documentId, after, skip, limit })),
   };
 }
 

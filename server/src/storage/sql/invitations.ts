@@ -3,10 +3,10 @@ import type { ClaimedMail, Invitation, Invitations, Membership } from '../port/s
 import {
   closeMemberships,
   endSessions,
-  inviteeOf,
   isUsed,
   lockUser,
-  membershipsOf,
+  readInvitee,
+  readMemberships,
   removeResets,
   voidPasswords,
 } from './accounts.ts';
@@ -56,7 +56,7 @@ const removeUnused = statement('remove-unused-passwords')`DELETE FROM password
 function* read(tokenHash: string): Work<Invitation | undefined> {
   const found = yield* row<Omit<Invitation, 'terms' | keyof Invitee>>(find, { tokenHash });
   if (found === undefined) return undefined;
-  const invitation = { ...found, ...(yield* inviteeOf(found.organizationId, found.userId)) };
+  const invitation = { ...found, ...(yield* readInvitee(found.organizationId, found.userId)) };
   return { ...invitation, terms: invitationTerms(invitation, invitation) };
 }
 
@@ -93,7 +93,7 @@ export const invitations = (store: Transactions): Invitations => ({
       if (prompts > requested.personMax) return 'person-limit';
     }
     const link = { ...invitation, shownToAdmin: !byOperator && sealedLink === null };
-    if (invitationTerms(link, yield* inviteeOf(organizationId, userId)) === 'operator')
+    if (invitationTerms(link, yield* readInvitee(organizationId, userId)) === 'operator')
       return 'operator-only';
     const mailState = sealedLink === null ? null : 'waiting';
     yield* run(replace, { ...invitation, requested: requested !== undefined, organizationId, mailState });
@@ -128,7 +128,7 @@ export const invitations = (store: Transactions): Invitations => ({
     if (plan.added !== undefined) yield* run(addPassword, { ...plan.added, userId });
     yield* run(open, { organizationId, userId, passwordId: plan.openedWith });
     yield* run(removeUnused, { userId });
-    const { entered } = yield* membershipsOf(userId, { proof: 'sso' });
+    const { entered } = yield* readMemberships(userId, { proof: 'sso' });
     const keysRevoked = new Map(settled.map((each) => [each.organizationId, each.keysRevoked]));
     for (const { organizationId: id } of found.resets ? entered : [invited]) {
       const revoked = keysRevoked.get(id);

@@ -2,7 +2,7 @@ import { exposesThreads } from '../../domain/account.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { isLastAdmin, type Member, type MemberFacts, type Organization } from '../../domain/organization.ts';
 import type { Organizations } from '../port/store.ts';
-import { inviteeOf } from './accounts.ts';
+import { readInvitee } from './accounts.ts';
 import { writeNote } from './audit.ts';
 import { authorizedInTurn, organizationColumns as columns, keyIsLive } from './authority.ts';
 import { sql, statement } from './sql.ts';
@@ -63,7 +63,7 @@ const setRole = statement('set-member-role')`
   UPDATE member SET role = :role WHERE organization_id = :organizationId AND user_id = :userId`;
 
 /** The user with this address, who may be new. */
-function* userOf(email: string, candidateUserId: UserId): Work<UserId> {
+function* ensureUser(email: string, candidateUserId: UserId): Work<UserId> {
   for (;;) {
     const added = yield* row<{ id: UserId }>(insertUser, { candidateUserId, email });
     const user = added ?? (yield* row<{ id: UserId }>(keepUser, { email }));
@@ -116,8 +116,8 @@ export const organizations = ({ read, write }: Transactions): Organizations => (
       if (organization === undefined) return { outcome: 'organization-missing' };
       if ((yield* count(findByEmail, { organizationId, email })) === 1) return { outcome: 'already-member' };
       if ((yield* countMembers(organizationId)) >= membersMax) return { outcome: 'too-many' };
-      const userId = yield* userOf(email, candidateUserId);
-      if (withoutThreads && exposesThreads(service, yield* inviteeOf(organizationId, userId)))
+      const userId = yield* ensureUser(email, candidateUserId);
+      if (withoutThreads && exposesThreads(service, yield* readInvitee(organizationId, userId)))
         return { outcome: 'has-threads' };
       yield* run(endSessions, { userId });
       yield* run(insert, { organizationId, userId, role, service });

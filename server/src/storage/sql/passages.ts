@@ -30,10 +30,10 @@ const outline = statement('outline-documents')`
       WHERE organization_id = :organizationId AND document_id = document.id ORDER BY number LIMIT 1), '') AS opening
   FROM document WHERE ${isCovered} AND state = 'ready' ORDER BY name, id LIMIT :limit`;
 
-export const corporaOf = (organizationId: OrganizationId, accountId: string | null): Work<Corpus[]> =>
+export const readCorpora = (organizationId: OrganizationId, accountId: string | null): Work<Corpus[]> =>
   rows<Corpus>(findCorpora, { organizationId, accountKey: accountKey(accountId) });
 
-export const passageCountOf = (corpora: readonly Corpus[]): number =>
+export const countPassages = (corpora: readonly Corpus[]): number =>
   corpora.reduce((sum, { passages }) => sum + passages, 0);
 
 /** The text of a query for the passages of any of the corpora with the terms, as in `findPassages`. */
@@ -42,14 +42,14 @@ export function passageQuery(
   terms: string,
   { and, or, term }: QueryDialect,
 ): string {
-  const allOf = (words: string, corpus: number) =>
+  const joinTerms = (words: string, corpus: number) =>
     `(${words
       .split(' ')
       .map((word) => term(scoped(corpus, word)))
       .join(and)})`;
   return terms
     .split('|')
-    .flatMap((words) => corpora.map(({ number }) => allOf(words, number)))
+    .flatMap((words) => corpora.map(({ number }) => joinTerms(words, number)))
     .join(or);
 }
 

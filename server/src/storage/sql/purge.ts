@@ -124,7 +124,7 @@ const disableApi = statement('purge-disable-api')`
 const removeOrganization = statement('purge-organization')`
   DELETE FROM organization WHERE id = :organizationId RETURNING id`;
 
-const ownersOf: Partial<Record<TableName, Sql>> = {
+const ownerColumns: Partial<Record<TableName, Sql>> = {
   api_key: sql`user_id AS "userId", created_by AS "createdBy"`,
   member: sql`user_id AS "userId"`,
   thread: sql`user_id AS "userId"`,
@@ -147,11 +147,11 @@ export const isForeignKeyViolation = (error: unknown) => (error as { code?: stri
 /** The purges of a store, except for the remains that removed rows leave in its files. */
 export function purges({ read, write }: Transactions, removal: Removal): Omit<Purges, 'finishPurge'> {
   const removeThreads = threadRemoval(removal);
-  const removeOf = new Map(
+  const removals = new Map(
     purgeOrder.map((table) => [
       table,
       removal.statement(`purge-${table}`)`${removal.deleteFirst(table, inOrganization)}
-        RETURNING ${ownersOf[table] ?? sql`NULL AS "userId"`}`,
+        RETURNING ${ownerColumns[table] ?? sql`NULL AS "userId"`}`,
     ]),
   );
   const removeRunning = removal.statement('purge-running-replies')`
@@ -174,7 +174,7 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
       const lock = locks[table];
       if (lock !== undefined) yield* run(lock, values);
       const gone = yield* rows<{ userId: UserId | null; createdBy?: UserId | null }>(
-        removeOf.get(table)!,
+        removals.get(table)!,
         values,
       );
       add(removed, table, gone.length);
@@ -227,7 +227,7 @@ export function purges({ read, write }: Transactions, removal: Removal): Omit<Pu
     }),
 
     anonymizeAudit: method(write, function* (organizationId, person, after) {
-      const { changes, next } = yield* auditOf(organizationId, person, after);
+      const { changes, next } = yield* readAuditPage(organizationId, person, after);
       for (const change of changes) yield* run(rewriteAudit, { ...change, organizationId });
       return { changed: changes.length, next };
     }),
@@ -300,7 +300,7 @@ function* countPurge(organizationId: OrganizationId, person: PurgedPerson | null
   yield* countRows(counts, countEachTrace, values);
   let after: LogPosition | null = null;
   do {
-    const page: AuditPage = yield* auditOf(organizationId, person, after);
+    const page: AuditPage = yield* readAuditPage(organizationId, person, after);
     add(counts, 'audit_event', page.changes.length);
     after = page.next;
   } while (after !== null);
@@ -317,7 +317,7 @@ interface AuditPage {
 }
 
 /** The next entries of the audit log that mention the person. */
-function* auditOf(
+function* readAuditPage(
   organizationId: OrganizationId,
   person: PurgedPerson,
   after: LogPosition | null,

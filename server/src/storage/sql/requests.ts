@@ -41,13 +41,13 @@ interface Block extends LogPosition {
 }
 
 /** The values of a request in a block, in this order. Names would take more room than the values. */
-const valuesOf = (request: LoggedRequest) => {
+const toValues = (request: LoggedRequest) => {
   const { at, traceId, method, operation, status, latencyUs, credentialId, code, message } = request;
   return [at, traceId, method, operation, status, latencyUs, credentialId, code, message] as const;
 };
 
 function parse(organizationId: OrganizationId, { requests }: Pick<Block, 'requests'>): LoggedRequest[] {
-  const entries = JSON.parse(requests) as ReturnType<typeof valuesOf>[];
+  const entries = JSON.parse(requests) as ReturnType<typeof toValues>[];
   return entries.map((values) => {
     const [at, traceId, method, operation, status, latencyUs, credentialId, code, message] = values;
     return { organizationId, at, traceId, method, operation, status, latencyUs, credentialId, code, message };
@@ -58,7 +58,7 @@ function parse(organizationId: OrganizationId, { requests }: Pick<Block, 'reques
  * A row for each request would take longer. The id of a block is its earliest trace ID, which contains a time of arrival:
  * a search by trace ID skips later blocks. Slow requests are kept apart, so that those of a block arrived together.
  */
-function blocksOf(requests: readonly LoggedRequest[]): Block[] {
+function groupIntoBlocks(requests: readonly LoggedRequest[]): Block[] {
   const blocks = Map.groupBy(
     requests,
     ({ organizationId, at, latencyUs }, index) =>
@@ -69,7 +69,7 @@ function blocksOf(requests: readonly LoggedRequest[]): Block[] {
     const id = block.map(({ traceId }) => traceId).reduce((a, b) => (a < b ? a : b));
     const times = block.map(({ at }) => at);
     const [firstAt, at] = [Math.min(...times), Math.max(...times)];
-    const requests = JSON.stringify(block.map(valuesOf));
+    const requests = JSON.stringify(block.map(toValues));
     return { organizationId, at, id, firstAt, entries: block.length, requests };
   });
 }
@@ -148,7 +148,7 @@ const findRemovalEnd = statement('find-end-of-request-removal')`
 const remove = statement('remove-request-blocks')`DELETE FROM request_block WHERE ${upTo} RETURNING 1`;
 
 const compare = (a: LogPosition, b: LogPosition) => a.at - b.at || (a.id < b.id ? -1 : Number(a.id > b.id));
-const positionOf = ({ at, traceId: id }: LoggedRequest): LogPosition => ({ at, id });
+const toPosition = ({ at, traceId: id }: LoggedRequest): LogPosition => ({ at, id });
 
 /** SQLSTATE 22 (data), 23 (constraints) and 54 (sizes), and the same of SQLite: the database works, but not with these values. */
 export function rejectsValues(error: unknown): boolean {
@@ -206,7 +206,7 @@ export function* addUse(
 export const requests = ({ runsLocally, read, write, writeUnsynced }: Transactions): Requests => ({
   addRequests(entries) {
     // Outside the transaction, which may run its work more than once.
-    const blocks = blocksOf(entries);
+    const blocks = groupIntoBlocks(entries);
     return unlessRejected(
       writeUnsynced(function* () {
         if (runsLocally) for (const block of blocks) yield* run(addBlock, { ...block });
@@ -241,7 +241,7 @@ export const requests = ({ runsLocally, read, write, writeUnsynced }: Transactio
       const blocks = yield* rows<Block>(list, values);
       const inRange = blocks
         .flatMap((block) => parse(organizationId, block))
-        .filter((request) => request.at >= since && compare(positionOf(request), before) < 0);
+        .filter((request) => request.at >= since && compare(toPosition(request), before) < 0);
       searched += inRange.length;
       found.push(...inRange.filter(matches));
       const isLast = blocks.length < most;
@@ -250,9 +250,9 @@ export const requests = ({ runsLocally, read, write, writeUnsynced }: Transactio
       const sure = isLast ? found : found.filter(({ at }) => at > end.at);
       const isEnough = sure.length >= limit || (searched >= searchMax && end.at + 1 < before.at);
       if (!isLast && !isEnough) continue;
-      const requests = sure.sort((a, b) => compare(positionOf(b), positionOf(a))).slice(0, limit);
+      const requests = sure.sort((a, b) => compare(toPosition(b), toPosition(a))).slice(0, limit);
       const rest = isLast ? null : { at: end.at + 1, id: '' };
-      return { requests, searched: requests.length === limit ? positionOf(requests.at(-1)!) : rest };
+      return { requests, searched: requests.length === limit ? toPosition(requests.at(-1)!) : rest };
     }
   }),
 

@@ -164,7 +164,7 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
   const statements: Record<RetentionKind, RetentionStatements> = Object.fromEntries(ofKinds);
   const removeThreads = threadRemoval(removal);
 
-  function* removeOf(
+  function* removeExpiredRows(
     organizationId: OrganizationId,
     kind: RetentionKind,
     keepMs: number,
@@ -198,7 +198,7 @@ export function retention({ read, writeUnsynced }: Transactions, removal: Remova
         const { rowsMax = batchRows } = retentionRules[kind];
         const batch = { removed: 0, rows: 0, next: place };
         for (const { id } of owners) {
-          const gone = yield* removeOf(id, kind, keepMs, rowsMax - batch.rows, isLate);
+          const gone = yield* removeExpiredRows(id, kind, keepMs, rowsMax - batch.rows, isLate);
           batch.removed += gone.removed;
           batch.rows += gone.rows;
           if (gone.mayHaveMore) return batch;

@@ -25,7 +25,7 @@ const replyName = sql`message.organization_id AS "organizationId", message.threa
 const field = (name: keyof ReplyName) => sql`(entry.value ->> '${name as Sql}')`;
 
 /** Changes the running replies that `due` selects. Locked rows are left for the next sweep: waiting could deadlock. */
-function sweepOf(name: string, index: Sql, due: Sql, change: Sql) {
+function createSweep(name: string, index: Sql, due: Sql, change: Sql) {
   const find = statement(`find-${name}-replies`)`
     SELECT ${replyName} FROM message INDEXED BY ${index} WHERE ${due} LIMIT :limit + 0`;
   const lock = statement(`lock-${name}-replies`)`
@@ -56,8 +56,8 @@ const raiseVersions = statement('raise-versions')`UPDATE thread SET ${nextVersio
 const isExpired = sql`${isHeld} AND available_at <= :until`;
 const isOverdue = sql`${isRunning} AND deadline_at <= :until`;
 const fail = sql`status = 'failed', content = :content, failure = :failure, completed_at = greatest(:now, created_at)`;
-const failOverdue = sweepOf('overdue', sql`message_deadline`, isOverdue, fail);
-const releaseExpired = sweepOf(
+const failOverdue = createSweep('overdue', sql`message_deadline`, isOverdue, fail);
+const releaseExpired = createSweep(
   'expired',
   sql`message_held`,
   isExpired,

@@ -102,11 +102,11 @@ const listMessages = statement('list-messages', { longTexts: ['content'] })`WITH
 
 /** Listing accounts skips at most this many accounts without a thread. */
 const emptyAccountsMax = 1_000;
-const accountsOf = (user: Sql) => sql`SELECT * FROM (SELECT * FROM listing_size
+const selectAccounts = (user: Sql) => sql`SELECT * FROM (SELECT * FROM listing_size
     WHERE organization_id = :organizationId AND user_id = ${user} AND account_key >= :prefix
     ORDER BY account_key LIMIT CAST(:limit AS bigint) + ${emptyAccountsMax}) AS scanned`;
 const listAccounts = statement('list-accounts')`SELECT account_key AS "accountKey" FROM (
-    ${accountsOf(sql`:userId`)} WHERE threads > 0 UNION ALL ${accountsOf(sql`''`)} WHERE published > 0) AS account
+    ${selectAccounts(sql`:userId`)} WHERE threads > 0 UNION ALL ${selectAccounts(sql`''`)} WHERE published > 0) AS account
   WHERE substr(account_key, 1, length(CAST(:prefix AS text))) = :prefix
   GROUP BY account_key ORDER BY account_key LIMIT :limit`;
 
@@ -150,7 +150,7 @@ export function* outcomeOfNoWrite(
 }
 
 /** Leaves out the other columns of the row. */
-export function threadOf(row: Thread): Thread {
+export function pickThread(row: Thread): Thread {
   const { organizationId, id, userId, title, accountId, secondaryId, createdAt, updatedAt } = row;
   const { published, deletedAt } = row;
   return {
@@ -194,7 +194,7 @@ export function wholeThread(rows: readonly WholeThreadRow[]): WholeThread | unde
   const [first] = rows;
   if (first === undefined) return undefined;
   const messages = rows.map((each) => toMessage(first.id, each));
-  return { thread: threadOf(first), version: first.version, messages };
+  return { thread: pickThread(first), version: first.version, messages };
 }
 
 export function* readWhole(
@@ -208,7 +208,7 @@ export function* readWhole(
 
 export function threadReads({ read, readMany }: Transactions): ThreadReads {
   const findVersion = readMany<{ version: number }>(readVersion);
-  const findRunningOf = readMany<{ running: MessageId | null }>(findRunning);
+  const findRunningReply = readMany<{ running: MessageId | null }>(findRunning);
   return {
     findThread: method(read, findThread),
 
@@ -216,7 +216,7 @@ export function threadReads({ read, readMany }: Transactions): ThreadReads {
       (await findVersion({ organizationId, threadId, userId }))[0]?.version,
 
     findRunningReply: async (organizationId, threadId, { userId }) =>
-      (await findRunningOf({ organizationId, threadId, userId }))[0]?.running,
+      (await findRunningReply({ organizationId, threadId, userId }))[0]?.running,
 
     getThreadHead: method(read, function* (organizationId, threadId) {
       const found = yield* row<WholeThreadRow & { messageCount: number }>(getHead, {
@@ -226,7 +226,7 @@ export function threadReads({ read, readMany }: Transactions): ThreadReads {
       if (found === undefined) return undefined;
       const { version, messageCount } = found;
       const latest = toMessage(threadId, found) as AssistantMessage;
-      return { thread: threadOf(found), version, messageCount, latest };
+      return { thread: pickThread(found), version, messageCount, latest };
     }),
 
     listMessages: method(read, function* (organizationId, threadId, part) {

@@ -17,7 +17,7 @@ const scopeLength = 10;
 /** PostgreSQL limits a term to 2 KB, and all terms of a thread together to 1 MB. */
 const termsLengthMax = 400_000;
 
-const scopeOf = (...names: readonly string[]) => hash('sha256', names.join(' ')).slice(0, scopeLength);
+const hashScope = (...names: readonly string[]) => hash('sha256', names.join(' ')).slice(0, scopeLength);
 
 /** No word contains a currency sign, so that these terms differ from all words. */
 const anyThread = '¤';
@@ -30,8 +30,8 @@ const accountTerm = (accountId: string) => `¤${hash('sha256', accountId).slice(
 /** Every term of a thread, in the scope of its owner and, if it is published, in that of its organization. */
 export function scopedTerms({ thread, state, terms }: IndexedThread, start = ''): string {
   const { organizationId, userId, accountId, published } = thread;
-  const scopes = [scopeOf(organizationId, userId)];
-  if (published) scopes.push(scopeOf(organizationId));
+  const scopes = [hashScope(organizationId, userId)];
+  if (published) scopes.push(hashScope(organizationId));
   const all = new Set([anyThread, stateTerm(state)]);
   if (accountId !== null) all.add(accountTerm(accountId));
   for (const term of terms) {
@@ -65,8 +65,8 @@ export function matchTexts(
   { and, or, term, prefix }: QueryDialect,
 ): string[] {
   const scopes: string[] = [];
-  if (scope !== 'published') scopes.push(scopeOf(organizationId, userId));
-  if (scope !== 'mine') scopes.push(scopeOf(organizationId));
+  if (scope !== 'published') scopes.push(hashScope(organizationId, userId));
+  if (scope !== 'mine') scopes.push(hashScope(organizationId));
   const needed = [...terms];
   if (state !== undefined) needed.push(stateTerm(state));
   if (accountId !== undefined) needed.push(accountTerm(accountId));

@@ -10,7 +10,7 @@ type ListingScope = (typeof scopes)[number];
 /** A scope, and whether only threads of one account are listed. */
 export type ListingKind = `${ListingScope}${'' | 'Account'}`;
 
-export function kindOf({ userId, ownOnly, accountId }: Listing): ListingKind {
+export function deriveKind({ userId, ownOnly, accountId }: Listing): ListingKind {
   const scope = ownOnly ? 'mine' : userId === null ? 'published' : 'own';
   return accountId === undefined ? scope : `${scope}Account`;
 }
@@ -54,7 +54,7 @@ function listingQuery(
   return {
     kind: `${scope}${inAccount ? 'Account' : ''}`,
     ranges,
-    size: sizeOf(scope),
+    size: selectSize(scope),
     // A moved thread left the position that it had at the start of the walk: every later position is above the walk,
     // because the store's time never runs backwards. That position is on one page, so no other page reads the move.
     moves: (columns, rowsMax) => sql`SELECT ${columns}
@@ -66,7 +66,7 @@ function listingQuery(
   };
 }
 
-function sizeOf(scope: ListingScope): Sql {
+function selectSize(scope: ListingScope): Sql {
   const one = (amount: Sql, user: Sql) => sql`coalesce((SELECT ${amount} FROM listing_size
     WHERE organization_id = :organizationId AND user_id = ${user} AND account_key = :accountKey), 0)`;
   const published = one(sql`published`, sql`''`);

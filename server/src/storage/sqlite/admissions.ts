@@ -54,7 +54,7 @@ export function sqliteAdmissions(
   let waiting: Batch | undefined;
 
   /** Reads each organization's count once in a transaction. */
-  function tallyOf(tallies: Tally[], organizationId: OrganizationId, day: number): Tally {
+  function getTally(tallies: Tally[], organizationId: OrganizationId, day: number): Tally {
     const known = tallies.find((tally) => tally.organizationId === organizationId && tally.day === day);
     if (known !== undefined) return known;
     const use = readUse.get({ organizationId, day }) ?? { used: 0, limit: 0 };
@@ -71,7 +71,7 @@ export function sqliteAdmissions(
       if (owner === undefined) return undefined;
       const { organizationId, userId, credentialId, apiEnabled } = owner;
       if (!apiEnabled) return { organizationId, userId, credentialId, use: undefined };
-      const tally = tallyOf(tallies, organizationId, day);
+      const tally = getTally(tallies, organizationId, day);
       tally.requests += 1;
       const use = quotaUse(tally.limit, tally.used + tally.requests);
       return { organizationId, userId, credentialId, use };

@@ -61,7 +61,7 @@ export function openSqliteSource(file: string): Archive {
 export function openSqliteTarget(file: string): ArchiveTarget {
   const database = openAlone(file, { unfinished: true });
   const insertInto = memoized((table: ArchiveTable) => prepareInsert(database, table));
-  const insertTermsOf = database.prepare(insertTerms.sql);
+  const termInsertion = database.prepare(insertTerms.sql);
 
   return {
     ...reader(database),
@@ -80,7 +80,7 @@ export function openSqliteTarget(file: string): ArchiveTarget {
         const insert = insertInto(table);
         for (const row of rows) insert(row);
         if (terms === undefined) return;
-        for (const [index, { number }] of rows.entries()) insertTermsOf.run({ number, terms: terms[index] });
+        for (const [index, { number }] of rows.entries()) termInsertion.run({ number, terms: terms[index] });
         // Automatic merges are off: see documents.ts.
         database.exec("INSERT INTO passage_term (passage_term, rank) VALUES ('merge', 500)");
       })(),

@@ -142,20 +142,20 @@ describe('The commit queue', () => {
     });
 
     describe('and writes of 3 ms', () => {
-      const threadOf = (place: number) => ({ organizationId: 'org_a', threadId: `thr_${place}` });
+      const createScope = (place: number) => ({ organizationId: 'org_a', threadId: `thr_${place}` });
       const slowWrite = async (place: number) => {
         const enqueue = () =>
           commits.durable(() => {
             steady += 3;
             return keep(`${place}`);
           });
-        order.push(await commits.inScope(threadOf(place), enqueue));
+        order.push(await commits.inScope(createScope(place), enqueue));
       };
       const slowWrites = (count: number) => Array.from({ length: count }, (_, place) => slowWrite(place));
       const turns = async (count: number) => {
         for (let turn = 0; turn < count; turn += 1) await nextTurn();
       };
-      const isSynced = (place: number) => commits.whenSynced(threadOf(place)) === undefined;
+      const isSynced = (place: number) => commits.whenSynced(createScope(place)) === undefined;
 
       it('commits many while a sync runs, and answers and shows them only after the next sync', async () => {
         const writes = slowWrites(20);
@@ -192,7 +192,7 @@ describe('The commit queue', () => {
         const outcomes = Promise.allSettled(slowWrites(20));
         await turns(20);
         assert.equal(kept().length, 13);
-        const read = assert.rejects(commits.whenSynced(threadOf(12))!, /EIO/);
+        const read = assert.rejects(commits.whenSynced(createScope(12))!, /EIO/);
         await syncs.end(new Error('EIO'));
         await read;
         assert((await outcomes).every(({ status }) => status === 'rejected'));

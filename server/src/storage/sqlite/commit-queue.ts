@@ -23,7 +23,7 @@ interface Write {
 /** Commits whose durable writes share a sync. */
 interface SyncGroup {
   readonly writes: Write[];
-  /** What they may have changed, by `namesOf` their scopes. */
+  /** What they may have changed, by `listNames` of their scopes. */
   readonly changed: Set<string>;
   readonly synced: PromiseWithResolvers<void>;
 }
@@ -271,7 +271,7 @@ export class CommitQueue {
 
   #addToGroup(writes: readonly Write[]): void {
     this.#unsynced ??= { writes: [], changed: new Set(), synced: Promise.withResolvers() };
-    for (const { scope } of writes) for (const name of namesOf(scope)) this.#unsynced.changed.add(name);
+    for (const { scope } of writes) for (const name of listNames(scope)) this.#unsynced.changed.add(name);
     this.#unsynced.writes.push(...writes);
     this.#commitsSinceSync += 1;
   }
@@ -338,17 +338,17 @@ function settleInTurns(writes: readonly Write[]): void {
 }
 
 const everything = 'everything';
-const allOf = (organizationId: string) => `all of ${organizationId}`;
+const nameAll = (organizationId: string) => `all of ${organizationId}`;
 
 /** Names for what a write may have changed. */
-function namesOf(scope: Scope | undefined): string[] {
+function listNames(scope: Scope | undefined): string[] {
   if (scope === undefined) return [everything];
-  return [scope.organizationId, scope.threadId ?? allOf(scope.organizationId)];
+  return [scope.organizationId, scope.threadId ?? nameAll(scope.organizationId)];
 }
 
 /** Whether a read in this scope may see one of the changes. */
 function maySee(changed: ReadonlySet<string>, { organizationId, threadId }: Scope): boolean {
   if (changed.has(everything)) return true;
   if (threadId === undefined) return changed.has(organizationId);
-  return changed.has(threadId) || changed.has(allOf(organizationId));
+  return changed.has(threadId) || changed.has(nameAll(organizationId));
 }

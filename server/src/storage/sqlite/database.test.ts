@@ -27,7 +27,7 @@ import { sqliteText } from './transactions.ts';
 import { listings } from './walks.ts';
 
 /** How SQLite would run the statement, step by step. */
-function planOf(database: Database, sql: string): string[] {
+function explainPlan(database: Database, sql: string): string[] {
   return database
     .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql.replaceAll(/:\w+/g, '1')}`)
     .all()
@@ -50,9 +50,9 @@ describe('The SQLite database', () => {
   it('lets only the owner read the file and the folders created for it', () => {
     const file = join(folder, 'own/deep/x.db');
     const database = openDatabase(file);
-    const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
-    for (const path of [join(folder, 'own'), join(folder, 'own/deep')]) assert.equal(modeOf(path), '700');
-    for (const path of [file, `${file}-wal`, `${file}-shm`]) assert.equal(modeOf(path), '600');
+    const readMode = (path: string) => (statSync(path).mode & 0o777).toString(8);
+    for (const path of [join(folder, 'own'), join(folder, 'own/deep')]) assert.equal(readMode(path), '700');
+    for (const path of [file, `${file}-wal`, `${file}-shm`]) assert.equal(readMode(path), '600');
     database.close();
   });
 
@@ -153,7 +153,7 @@ describe('The SQLite database', () => {
     const names = ['thread_own', 'thread_own_account', 'thread_published', 'thread_published_account'];
     const used = new Set<string>();
     for (const { sql } of Object.values(listings).flatMap((texts) => Object.values(texts))) {
-      for (const detail of planOf(database, sql)) {
+      for (const detail of explainPlan(database, sql)) {
         assert.doesNotMatch(detail, /SCAN (thread|thread_move|message)\b/, sql);
         assert.doesNotMatch(detail, /TEMP B-TREE/, sql);
         for (const name of names) if (detail.includes(`COVERING INDEX ${name} `)) used.add(name);
@@ -170,7 +170,7 @@ describe('The SQLite database', () => {
       ofTrace: /USING INDEX audit_event_trace \(organization_id=\? AND trace_id=\? AND at>\? AND \(at,id\)</,
     };
     for (const [name, statement] of Object.entries({ all: listAudit, ofTrace: listAuditOfTrace })) {
-      const plan = planOf(database, sqliteText(statement));
+      const plan = explainPlan(database, sqliteText(statement));
       assert.match(plan[0]!, searches[name as keyof typeof searches]);
       assert.ok(!plan.some((detail) => /SCAN|TEMP B-TREE/.test(detail)), plan.join('; '));
     }
@@ -179,7 +179,7 @@ describe('The SQLite database', () => {
 
   it('looks up the names of credentials one by one, never all keys of the organization', () => {
     const database = openDatabase(join(folder, 'names.db'));
-    const plan = planOf(database, sqliteText(nameCredentials));
+    const plan = explainPlan(database, sqliteText(nameCredentials));
     assert.match(
       plan.join('; '),
       /SCAN entry.*api_key USING INDEX api_key_id \(organization_id=\? AND id=\?\)/,
@@ -193,7 +193,7 @@ describe('The SQLite database', () => {
 
   it('finds the latest invitation of each member by its key, never among all invitations', () => {
     const database = openDatabase(join(folder, 'members.db'));
-    const plan = planOf(database, sqliteText(listMembers)).join('; ');
+    const plan = explainPlan(database, sqliteText(listMembers)).join('; ');
     assert.match(plan, /SEARCH latest USING (?:PRIMARY KEY|INDEX \w+) \(organization_id=\? AND user_id=\?\)/);
     assert.doesNotMatch(plan, /invitation_expiry/);
     database.close();
@@ -207,7 +207,7 @@ describe('The SQLite database', () => {
     assert.equal(statements.length, 2 * retentionKinds.length + 4);
     for (const statement of statements) {
       const { name } = statement;
-      const plan = planOf(database, sqliteText(statement));
+      const plan = explainPlan(database, sqliteText(statement));
       assert.ok(
         plan.some((detail) => detail.startsWith('SEARCH')),
         `${name}: ${plan.join('; ')}`,

@@ -17,7 +17,7 @@ class StoreFileLost extends Error {}
 export class DiskGuard {
   readonly #health: WriteHealth;
   readonly #file: string;
-  readonly #opened: readonly ({ readonly path: string } & ReturnType<typeof statOf>)[];
+  readonly #opened: readonly ({ readonly path: string } & ReturnType<typeof readStat>)[];
   readonly #timer: NodeJS.Timeout;
   /** Kept open, because closing a descriptor releases every POSIX lock of the process on the file, including SQLite's. */
   readonly #descriptor: number;
@@ -30,7 +30,7 @@ export class DiskGuard {
     this.#descriptor = openSync(file, 'r+');
     // SQLite follows a symbolic link and keeps the journal next to the real file.
     const real = realpathSync(file);
-    this.#opened = [file, `${real}-wal`, `${real}-shm`].map((path) => ({ path, ...statOf(path) }));
+    this.#opened = [file, `${real}-wal`, `${real}-shm`].map((path) => ({ path, ...readStat(path) }));
     this.#timer = setInterval(() => this.#isLost(), checkEveryMs).unref();
   }
 
@@ -82,7 +82,7 @@ export class DiskGuard {
 
   #compare(): void {
     for (const { path, dev, ino } of this.#opened) {
-      const found = statOf(path);
+      const found = readStat(path);
       if (found.dev !== dev || found.ino !== ino) {
         throw new StoreFileLost(
           `${path} was deleted, moved or replaced while the service used it: put it back, or restore a backup and restart.`,
@@ -107,7 +107,7 @@ export class DiskGuard {
   }
 }
 
-function statOf(path: string): { dev?: number; ino?: number; size?: number } {
+function readStat(path: string): { dev?: number; ino?: number; size?: number } {
   return statSync(path, { throwIfNoEntry: false }) ?? {};
 }
 

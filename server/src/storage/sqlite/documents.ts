@@ -3,7 +3,7 @@ import { FairQueue } from '../../../../runtime/src/pure/fair-queue.ts';
 import { SearchCache } from '../cache/search-cache.ts';
 import type { Documents, PassageNumber } from '../port/store.ts';
 import { documents, type PassageIndex, scopedTerms } from '../sql/documents.ts';
-import { corporaOf, outlineDocuments, passageCountOf, passageQuery, readPassages } from '../sql/passages.ts';
+import { countPassages, outlineDocuments, passageQuery, readCorpora, readPassages } from '../sql/passages.ts';
 import { sqliteStatement } from '../sql/sql.ts';
 import { count, run, type Transactions } from '../sql/work.ts';
 import type { CommitQueue } from './commit-queue.ts';
@@ -41,7 +41,7 @@ type InTransaction = <T>(search: () => T) => T;
 /** A call is one transaction, or part of its turn's; either way SQLite locks the file once, not per term. */
 function sqlitePassages(database: Database, inTransaction: InTransaction, cache: SearchCache): Passages {
   const runWork = workRunner(database, { now: Date.now });
-  const holdersOf = database.prepare<[object], PassageNumber>(findHolders.sql).pluck();
+  const holdingNumbers = database.prepare<[object], PassageNumber>(findHolders.sql).pluck();
   const hiddenNumbers = database.prepare<[object], PassageNumber>(listHidden.sql).pluck();
 
   return {
@@ -50,15 +50,15 @@ function sqlitePassages(database: Database, inTransaction: InTransaction, cache:
 
     findPassages: async (organizationId, accountId, terms, limit) =>
       inTransaction(() => {
-        const corpora = runWork(corporaOf(organizationId, accountId));
-        const passageCount = passageCountOf(corpora);
+        const corpora = runWork(readCorpora(organizationId, accountId));
+        const passageCount = countPassages(corpora);
         if (passageCount === 0) return { passageCount, holders: terms.map(() => []) };
         let hidden: ReadonlySet<PassageNumber> | undefined;
         const find = (term: string) => {
           // The index also has the passages of documents that are being written or removed. There are rarely any.
           hidden ??= new Set(hiddenNumbers.all({ organizationId }));
           const anyCorpus = passageQuery(corpora, term, queryDialect);
-          const found = holdersOf.all({ anyCorpus, limit: limit + hidden.size });
+          const found = holdingNumbers.all({ anyCorpus, limit: limit + hidden.size });
           return found.filter((number) => !hidden!.has(number)).slice(0, limit);
         };
         const { findOrRead } = cache.of(corpora);
@@ -70,7 +70,7 @@ function sqlitePassages(database: Database, inTransaction: InTransaction, cache:
 
     readPassages: async (organizationId, accountId, passages) =>
       inTransaction(() => {
-        const { findOrRead } = cache.of(runWork(corporaOf(organizationId, accountId)));
+        const { findOrRead } = cache.of(runWork(readCorpora(organizationId, accountId)));
         return passages.flatMap((number) =>
           findOrRead(`passage ${number}`, () => runWork(readPassages(organizationId, accountId, [number]))),
         );

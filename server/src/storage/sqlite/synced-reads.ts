@@ -152,11 +152,11 @@ const scopes: Scopes = {
  */
 export function syncedReads(store: Store, commits: CommitQueue): Store {
   const wrapped = Object.entries(store).map(([name, method]) => {
-    const scopeOf = scopes[name as keyof Store] as ScopeOf<unknown[]> | null;
-    if (scopeOf === null) return [name, method];
+    const deriveScope = scopes[name as keyof Store] as ScopeOf<unknown[]> | null;
+    if (deriveScope === null) return [name, method];
     const call = method as (...values: unknown[]) => Promise<unknown>;
     const synced = async (...values: unknown[]) => {
-      const scope = scopeOf(...values);
+      const scope = deriveScope(...values);
       const value = await commits.inScope(scope, () => call(...values));
       const syncing = commits.whenSynced(scope);
       if (syncing !== undefined) await syncing;

@@ -2,7 +2,7 @@ import type { PersonAuthority } from '../../domain/authority.ts';
 import type { OrganizationId, ThreadId } from '../../domain/id.ts';
 import { canBeReadBy } from '../../domain/principal.ts';
 import type { Thread } from '../../domain/thread.ts';
-import { memoryOf } from '../cache/object-cache.ts';
+import { estimateMemory } from '../cache/object-cache.ts';
 import type { KeyGrant, NewThread, Reader, Replies, Threads, Walks, WholeThread } from '../port/store.ts';
 import { writeNote } from '../sql/audit.ts';
 import { isAuthorized, isGrantedTo, unauthorized } from '../sql/authority.ts';
@@ -118,7 +118,7 @@ export function sqliteThreads(
       if (cached !== undefined) return cached;
       const thread = await read(() => readWhole(organizationId, threadId, reader));
       // Workers read threads of any size. What is cached is also returned to readers, who ask for small ones.
-      return thread && reader !== undefined ? cache.set(threadId, thread, memoryOf(thread)) : thread;
+      return thread && reader !== undefined ? cache.set(threadId, thread, estimateMemory(thread)) : thread;
     },
 
     threadVersion: async (organizationId, threadId, reader) =>

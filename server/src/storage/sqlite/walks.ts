@@ -13,9 +13,9 @@ import type { ListedThread, Walks } from '../port/store.ts';
 import { join, type Sql, type Statement, sql, sqliteStatement, type Values } from '../sql/sql.ts';
 import { threadColumns } from '../sql/thread-reads.ts';
 import {
+  deriveKind,
   forEachListing,
   isLater,
-  kindOf,
   type ListingKind,
   type ListingQuery,
   laterValues,
@@ -80,7 +80,7 @@ export function sqliteWalks(database: Database, commits: CommitQueue, cache: Wat
       const state = cache.listingChange(organizationId);
       const cached = cache.get<CachedPage<FirstPage>>(name);
       if (cached?.state === state && at - cached.at < firstPageMsMax) return cached.page;
-      const { firstPage } = prepared(listings[kindOf(listing)]);
+      const { firstPage } = prepared(listings[deriveKind(listing)]);
       const rows = firstPage.all(pageValues(organizationId, listing, limit));
       // An empty listing has no second page, so its start does not matter.
       const [lastSequence, lastMove, size] = (rows[0]?.slice(-3) ?? [0, 0, 0]) as [number, number, number];
@@ -98,7 +98,7 @@ export function sqliteWalks(database: Database, commits: CommitQueue, cache: Wat
       const cached = cache.get<CachedPage>(name);
       if (cached?.state === state) return cached.page;
       const values = { ...pageValues(organizationId, listing, limit), ...laterValues(walk.after, start) };
-      const page = readLater(kindOf(listing), limit, values);
+      const page = readLater(deriveKind(listing), limit, values);
       return cachePage(cache, name, { page, state, at });
     },
   };
@@ -116,10 +116,10 @@ const dialect = {
 const rowsMax = sql`:count + 0`;
 
 /** The statements of each listing. */
-export const listings = forEachListing(dialect, statementsOf);
-type ListingStatements = ReturnType<typeof statementsOf>;
+export const listings = forEachListing(dialect, createStatements);
+type ListingStatements = ReturnType<typeof createStatements>;
 
-function statementsOf({ kind, ranges, size, moves }: ListingQuery) {
+function createStatements({ kind, ranges, size, moves }: ListingQuery) {
   return {
     firstPage: sqliteStatement(`firstPage ${kind}`)`SELECT ${threadColumns}, thread.activity_at,
         (SELECT max(sequence) FROM thread), (SELECT move_sequence FROM store_clock),

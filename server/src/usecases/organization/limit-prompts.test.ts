@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { authorizeWrites } from '../../../testing/authorize-writes.ts';
-import { operator, principalOf, World } from '../../../testing/contract/fixture.ts';
+import { createPrincipal, operator, World } from '../../../testing/contract/fixture.ts';
 import type { OrganizationId, UserId } from '../../domain/id.ts';
 import { defaultLimits } from '../../domain/limits.ts';
 import type { PromptLimit, PromptOutcome } from '../../storage/port/store.ts';
@@ -91,7 +91,7 @@ test('counts prompts exactly on nodes whose clocks differ by several minutes', a
     return createPromptLimit({ countUse, limits });
   });
   const send = (index: number) =>
-    nodes[index % 2]!(principalOf(organizationId, userId)).then(
+    nodes[index % 2]!(createPrincipal(organizationId, userId)).then(
       () => 'sent',
       ({ retryAfterSeconds }) => retryAfterSeconds,
     );

@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Signals } from '../../../../runtime/src/pure/signals.ts';
 import { machineTimers } from '../../../../runtime/src/timers.ts';
 import { authorizeWrites } from '../../../testing/authorize-writes.ts';
-import { by, noteBy, type PersonsThread, principalOf, World } from '../../../testing/contract/fixture.ts';
+import { by, createPrincipal, noteBy, type PersonsThread, World } from '../../../testing/contract/fixture.ts';
 import { createIdGenerator, type ThreadId } from '../../domain/id.ts';
 import type { Message } from '../../domain/message.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
@@ -81,7 +81,7 @@ describe('Following a thread', () => {
     organizationId: UserPrincipal['organizationId'],
     email = `${Math.random()}@acme.example`,
   ): Promise<UserPrincipal> {
-    return principalOf(organizationId, await world.member(organizationId, email));
+    return createPrincipal(organizationId, await world.member(organizationId, email));
   }
   function pollAt(pace: FollowPace): void {
     followedThreads = createFollowedThreads(sources, pace);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Signals } from '../../../../runtime/src/pure/signals.ts';
 import { machineTimers } from '../../../../runtime/src/timers.ts';
-import { by, newFollowUp, principalOf, World } from '../../../testing/contract/fixture.ts';
+import { by, createPrincipal, newFollowUp, World } from '../../../testing/contract/fixture.ts';
 import { done } from '../../../testing/contract/reply-fixture.ts';
 import type { OrganizationId, ThreadId } from '../../domain/id.ts';
 import type { Message } from '../../domain/message.ts';
@@ -27,7 +27,7 @@ describe('Loading a thread', () => {
   before(async () => {
     world = await World.open((clock) => openSqliteStore(join(folder, 'x.db'), clock));
     organizationId = await world.organization();
-    principal = principalOf(organizationId, await world.member(organizationId));
+    principal = createPrincipal(organizationId, await world.member(organizationId));
   });
   after(async () => {
     await world.close();

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { idsOf, note, World } from '../../../testing/contract/fixture.ts';
+import { listIds, note, World } from '../../../testing/contract/fixture.ts';
 import type { ThreadId } from '../../domain/id.ts';
 import { createSeal } from '../../security/seal.ts';
 import { openSqliteStore } from '../../storage/sqlite/open.ts';
@@ -32,7 +32,7 @@ async function publishing(test: TestContext, paginationWindow: number) {
     },
     async page(limit: number, cursor: string | null = null) {
       const listed = await threads.list(principal, { limit, ...(cursor !== null && { cursor }) });
-      return { ...listed, ids: idsOf(listed.page.rows), nextCursor: listed.nextCursor };
+      return { ...listed, ids: listIds(listed.page.rows), nextCursor: listed.nextCursor };
     },
   };
 }

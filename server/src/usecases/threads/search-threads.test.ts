@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { splitWords, toTerm } from '../../../../answers/src/index.ts';
-import { principalOf, World } from '../../../testing/contract/fixture.ts';
+import { createPrincipal, World } from '../../../testing/contract/fixture.ts';
 import { done } from '../../../testing/contract/reply-fixture.ts';
 import type { OrganizationId } from '../../domain/id.ts';
 import type { UserPrincipal } from '../../domain/principal.ts';
@@ -33,7 +33,7 @@ describe('A search in threads', () => {
     world = await World.open((clock) => openSqliteStore(join(folder, 'x.db'), clock));
     const organizationId = await world.organization();
     const userId = await world.member(organizationId);
-    ada = principalOf(organizationId, userId);
+    ada = createPrincipal(organizationId, userId);
     const prompts = {
       Returns: 'How long do refunds take?',
       Café: 'Wann öffnet die Straße?',

@@ -286,7 +286,7 @@ export function memoryCredentials(tables: Tables): Sync<Credentials> {
 
     keepSigningKey(candidate) {
       if (activeKey() === undefined) tables.signingKeys.unshift({ ...candidate, retiredAt: null });
-      return copyOf(activeKey())!;
+      return copyRow(activeKey())!;
     },
 
     rotateSigningKey(next, forget, note) {
@@ -324,7 +324,7 @@ export function memoryCredentials(tables: Tables): Sync<Credentials> {
   };
 }
 
-function copyOf<T extends object>(row: T | undefined): T | undefined {
+function copyRow<T extends object>(row: T | undefined): T | undefined {
   return row && { ...row };
 }
 

@@ -31,7 +31,7 @@ export function openTransactions(tables: Tables) {
   const authorized = Object.entries(transactions).map(([method, run]) => [
     method,
     (...args: never[]) => {
-      const authority = authorityOf(args);
+      const authority = getAuthority(args);
       const mayRun = authority === undefined || tables.isAuthorized(args[0]!, authority);
       return mayRun ? (run as (...args: never[]) => unknown)(...args) : 'unauthorized';
     },
@@ -40,7 +40,7 @@ export function openTransactions(tables: Tables) {
 }
 
 /** The authority of a write: its last argument, or that of the note. Undefined for other methods. */
-export function authorityOf(args: readonly unknown[]): AnyAuthority | undefined {
+export function getAuthority(args: readonly unknown[]): AnyAuthority | undefined {
   const last = args.at(-1);
   if (typeof last !== 'object' || last === null) return undefined;
   // A reader may have an authority, too.

@@ -13,11 +13,11 @@ export function memoryRecords(tables: Tables): Sync<Audits & Counts> {
 
   function toEvent(row: AuditEventRow): AuditEvent {
     const { actor, subject } = row;
-    const emailOf = (id: string) => [...tables.userIds].find(([, userId]) => userId === id)?.[0] ?? null;
+    const findEmail = (id: string) => [...tables.userIds].find(([, userId]) => userId === id)?.[0] ?? null;
     return {
       ...row,
-      actorEmail: actor.kind === 'user' ? emailOf(actor.userId) : null,
-      subjectEmail: emailOf(subject),
+      actorEmail: actor.kind === 'user' ? findEmail(actor.userId) : null,
+      subjectEmail: findEmail(subject),
     };
   }
 

@@ -95,7 +95,7 @@ export function memoryThreads(tables: Tables): Sync<Omit<Threads, keyof Walks>> 
       for (const message of messages.slice(skip, skip + limit)) {
         if (bytes >= bytesMax) break;
         part.push(withDetails(message));
-        bytes += bytesOf(message);
+        bytes += countBytes(message);
       }
       return part;
     },
@@ -224,10 +224,10 @@ function exceededBy({ prompt, budget }: NewReply, thread: ThreadRow): 'messages'
 }
 
 function bytesOfAll({ messages }: ThreadRow): number {
-  return messages.reduce((sum, message) => sum + bytesOf(message), 0);
+  return messages.reduce((sum, message) => sum + countBytes(message), 0);
 }
 
-function bytesOf(message: UserMessage | ReplyRow): number {
+function countBytes(message: UserMessage | ReplyRow): number {
   const content = Buffer.byteLength(message.content);
   if (message.role === 'user') return content;
   const { steps, sources, verdict } = message;

@@ -17,7 +17,7 @@ export function memoryWalks(tables: Tables): Sync<Walks> {
       const rows = visible(organizationId, listing).map((thread) => listedAt(thread, thread.activityAt));
       const { lastSequence, lastMove } = tables;
       const start = writeStart({ lastSequence, lastMove, at: tables.clock.peek() });
-      return { ...cut(firstOf(rows, limit), limit), start, size: rows.length };
+      return { ...cut(takeFirst(rows, limit), limit), start, size: rows.length };
     },
 
     continueWalk(organizationId, listing, limit, { start: written, after }) {
@@ -27,7 +27,7 @@ export function memoryWalks(tables: Tables): Sync<Walks> {
         .filter(({ sequence }) => sequence <= start.lastSequence)
         .map((thread) => listedAt(thread, activityAtStart(thread, start.lastMove)))
         .filter(({ position }) => isAfter(position, after));
-      return cut(firstOf(rows, limit), limit);
+      return cut(takeFirst(rows, limit), limit);
     },
   };
 }
@@ -47,7 +47,7 @@ function listedAt(thread: ThreadRow, activityAt: number): ListedThread {
 }
 
 /** One more than the page has, to see whether another page follows. */
-function firstOf(rows: ListedThread[], limit: number): ListedThread[] {
+function takeFirst(rows: ListedThread[], limit: number): ListedThread[] {
   return rows.sort(byPosition).slice(0, limit + 1);
 }
 
