@@ -285,6 +285,19 @@ describe('A connection', () => {
     server.close();
   });
 
+  it('rejects a body that its peer cut off, with and without an Upgrade header', async () => {
+    const server = createListener((request) => request.resume(), options);
+    const port = await listen(server);
+    for (const upgrade of ['', 'Connection: Upgrade\r\nUpgrade: websocket\r\n']) {
+      for (const framing of ['Content-Length: 4\r\n\r\nab', 'Transfer-Encoding: chunked\r\n\r\n2\r\nab']) {
+        const client = connect({ port, allowHalfOpen: true });
+        client.end(`POST / HTTP/1.1\r\nHost: x\r\n${upgrade}${framing}`);
+        assert.match(await text(client), /^HTTP\/1\.1 400 /, `${upgrade}${framing}`);
+      }
+    }
+    server.close();
+  });
+
   it('sends an error that was decided before the rest of the body turned out malformed, and closes', async () => {
     const handled: ServerResponse[] = [];
     const server = createListener((_, response) => handled.push(response), options);

@@ -44,6 +44,7 @@ const pipelined = 'pipelined';
  * chunks, which take 20 ms.
  */
 const piecesAtOnce = 1000;
+export const malformed = 'Malformed HTTP request.';
 const tooSlow = 'Timed out waiting for the request.';
 
 /**
@@ -80,6 +81,10 @@ export class Connection extends Duplex {
     this.on('error', () => {});
     // Node pauses it while nobody reads a body. What it has buffered is passed on first.
     this.on('resume', () => process.nextTick(() => this.#parse()));
+    // Node does not report that the body of a request with an Upgrade header was cut off.
+    this.on('end', () => {
+      if (this.#response?.req.complete === false) this.refuse(malformed);
+    });
     socket
       .on('data', (data) => this.#receive(data))
       .on('end', () => this.#leave())

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { counted } from '../../../../runtime/src/pure/text.ts';
 import { type Limits, limits, timerMsMax } from '../../domain/limits.ts';
 import { boundHeaders } from './bounded-headers.ts';
-import { Connection, type ConnectionOptions, type Timeouts } from './connection.ts';
+import { Connection, type ConnectionOptions, malformed, type Timeouts } from './connection.ts';
 
 export interface ListenerOptions extends Pick<ConnectionOptions, 'refuse'> {
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
@@ -124,7 +124,7 @@ function createParser(): Server {
     const connection = connectionOf(socket);
     // A browser that connected in advance would mistake a response for the answer to its first request.
     if (connection.isUnused) connection.destroy();
-    else connection.refuse(reasons[error.code ?? ''] ?? 'Malformed HTTP request.');
+    else connection.refuse(reasons[error.code ?? ''] ?? malformed);
   });
   parser.on('connect', (_: unknown, socket: Duplex) =>
     connectionOf(socket).refuse('CONNECT is not supported.'),
