@@ -24,7 +24,8 @@ describe('Receiving an upload', () => {
       })(),
       { objectMode: false },
     );
-    const request = { headers: { 'content-type': 'application/octet-stream' }, raw: body, body };
+    const headers = { 'content-type': 'application/octet-stream', 'transfer-encoding': 'chunked' };
+    const request = { headers, raw: Object.assign(body, { headers }), body };
     const call = {
       organizationId: 'org_1' as OrganizationId,
       reply: { request },
