@@ -285,18 +285,30 @@ describe('A connection', () => {
     server.close();
   });
 
-  it('rejects a body that its peer cut off, with and without an Upgrade header', async () => {
-    const server = createListener((request) => request.resume(), options);
-    const port = await listen(server);
-    for (const upgrade of ['', 'Connection: Upgrade\r\nUpgrade: websocket\r\n']) {
-      for (const framing of ['Content-Length: 4\r\n\r\nab', 'Transfer-Encoding: chunked\r\n\r\n2\r\nab']) {
-        const client = connect({ port, allowHalfOpen: true });
-        client.end(`POST / HTTP/1.1\r\nHost: x\r\n${upgrade}${framing}`);
-        assert.match(await text(client), /^HTTP\/1\.1 400 /, `${upgrade}${framing}`);
+  for (const [what, status, handle] of [
+    ['rejects a body that its peer cut off', 400, (request) => request.resume()],
+    [
+      'sends an error that was decided before its peer cut off the body',
+      401,
+      (_, response) => {
+        response.statusCode = 401;
+        void setTimeout(20).then(() => response.end());
+      },
+    ],
+  ] as [string, number, RequestListener][]) {
+    it(`${what}, with and without an Upgrade header`, async () => {
+      const server = createListener(handle, options);
+      const port = await listen(server);
+      for (const upgrade of ['', 'Connection: Upgrade\r\nUpgrade: websocket\r\n']) {
+        for (const framing of ['Content-Length: 4\r\n\r\nab', 'Transfer-Encoding: chunked\r\n\r\n2\r\nab']) {
+          const client = connect({ port, allowHalfOpen: true });
+          client.end(`POST / HTTP/1.1\r\nHost: x\r\n${upgrade}${framing}`);
+          assert.equal((await text(client)).slice(9, 12), `${status}`, `${upgrade}${framing}`);
+        }
       }
-    }
-    server.close();
-  });
+      server.close();
+    });
+  }
 
   it('sends an error that was decided before the rest of the body turned out malformed, and closes', async () => {
     const handled: ServerResponse[] = [];

@@ -81,10 +81,6 @@ export class Connection extends Duplex {
     this.on('error', () => {});
     // Node pauses it while nobody reads a body. What it has buffered is passed on first.
     this.on('resume', () => process.nextTick(() => this.#parse()));
-    // Node does not report that the body of a request with an Upgrade header was cut off.
-    this.on('end', () => {
-      if (this.#response?.req.complete === false) this.refuse(malformed);
-    });
     socket
       .on('data', (data) => this.#receive(data))
       .on('end', () => this.#leave())
@@ -247,11 +243,17 @@ export class Connection extends Duplex {
     else if (this.#socket.readableEnded) this.#leave();
   };
 
-  /** The peer has closed its side. Node learns of it once the requests before that are answered. */
+  /**
+   * The peer has closed its side. Node learns of it once the requests before that are answered. A body that was cut off is
+   * rejected here: behind an Upgrade header, Node would close the connection without a response.
+   */
   #leave(): void {
     this.emit('left');
-    const isHeld = this.#rest !== undefined || this.#response?.req.complete === true;
-    if (!isHeld && this.#state !== 'closing' && !this.readableEnded) this.push(null);
+    const { req } = this.#response ?? {};
+    if (this.#rest !== undefined || req?.complete === true || this.#state === 'closing') return;
+    if (req === undefined) {
+      if (!this.readableEnded) this.push(null);
+    } else if (this.readableLength === 0) this.refuse(malformed);
   }
 
   /** The peer reads nothing, or never sent anything. */
