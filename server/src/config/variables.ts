@@ -99,7 +99,7 @@ export function readTogether<Names extends Readonly<Record<string, VariableName>
   };
 }
 
-/** A warning for each variable that looks like one of ours but has no meaning, such as `SKEIN_PROT`. */
+/** A warning for each variable that looks like a setting but is none, such as `SKEIN_PROT`. */
 export function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
   const unknown = Object.keys(environment).filter((name) => /^SKEIN_/i.test(name) && !(name in variables));
   return unknown.map((name) => {

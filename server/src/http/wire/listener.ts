@@ -139,7 +139,7 @@ const reasons: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: `Request headers are too large. The limit is ${counted(headerBytesMax, 'byte')} and ${counted(headersMax, 'header')}.`,
 };
 
-/** Every socket that the parser knows is one of ours. */
+/** The parser is given no other sockets than `Connection`s. */
 function connectionOf(socket: Duplex): Connection {
   return socket as Connection;
 }
